@@ -31,7 +31,10 @@ inline constexpr u32 samplers = 10; // indexed by sampler ID (handle bits 20-31)
 // texel buffers), indexed by image ID, which is a texture ID.
 inline constexpr u32 first_storage = 11;
 inline constexpr u32 memory_map = 21; // storage buffer, MemoryMap below
-inline constexpr u32 binding_count = 22;
+// Bindings 22-31: the same storage images seen as raw bits, for SULD.D, SUST.D and atomics: views in the unsigned integer
+// format of the texel's size (R8, R16, R32, R32G32, R32G32B32A32), always NumericClass::Uint.
+inline constexpr u32 first_raw_storage = 22;
+inline constexpr u32 binding_count = 32;
 inline constexpr u32 texture_capacity = 16384; // IDs per binding; higher IDs are clamped to the last, which stays null
 inline constexpr u32 sampler_capacity = 4096;
 } // namespace heap
