@@ -51,7 +51,7 @@ struct Description {
     u32 stride = 0; // linear textures, bytes; 0: the smallest aligned one
     // Bytes 0 and 1 of NVNpackagedTextureLayout, if the builder was given one: byte 0 = log2 block height (bits 0-3)
     // and log2 block depth (bits 4-7, 3D only), both in GOBs.
-    std::optional<u16> packaged;
+    std::optional<u16> packaged = std::nullopt;
     friend bool operator==(const Description&, const Description&) = default;
 };
 
