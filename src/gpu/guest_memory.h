@@ -1,0 +1,78 @@
+// Guest memory as the GPU sees it: guest address -> buffer range and device address.
+//
+// A range of guest::Memory is imported (VK_EXT_external_memory_host) in pieces of at most piece_size, each when it is
+// first needed; the GPU then reads and writes the guest's own bytes. Where importing is impossible (no extension, the
+// driver refuses, memory that is not page aligned) a piece is a mirror: a buffer of ours that flush_to_gpu() and
+// publish_to_guest() copy. Callers treat both alike: they call the two functions always, and on imports both are free.
+//
+// One thread (the replay's), except where said.
+#pragma once
+
+#include "gpu/memory.h"
+#include "guest/memory.h"
+#include "guest/write_tracker.h"
+
+#include <map>
+#include <optional>
+
+namespace heaviside::gpu {
+
+class Queue;
+
+class GuestMemory {
+public:
+    static constexpr u64 piece_size = u64{1} << 30;
+
+    // `tracker` may be null. All references must outlive this.
+    GuestMemory(const Device& device, Queue& queue, guest::Memory& memory, guest::WriteTracker* tracker);
+    ~GuestMemory(); // the queue must be idle
+
+    // A range that the guest registered, wholly inside one registration; its bytes in a buffer. Makes the import on the
+    // first call for a piece (37 us to 100 ms on NVIDIA). Errors: in no range (named), no memory.
+    [[nodiscard]] Result<BufferSlice> resolve(GuestAddress address, u64 size);
+
+    // Mirrors: brings CPU writes since the last call to the GPU. Before a submission that reads the range.
+    void flush_to_gpu(GuestAddress address, u64 size);
+    // Mirrors: brings GPU writes to the guest's bytes. After the submission that wrote them has completed.
+    void publish_to_guest(GuestAddress address, u64 size);
+
+    // Drops what no longer belongs to a registered range (behind the queue's work). Call once per submission; costs one
+    // atomic load while the table of ranges is unchanged.
+    void update();
+    // The pages behind the range were remapped: its pieces are imported again (NVIDIA keeps the old pages otherwise).
+    void remapped(GuestAddress address, u64 size);
+
+    // Buffer with shader::MemoryMap and its ranges, for DescriptorHeap::set_memory_map. Imports every range. The buffer
+    // changes only when the set of pieces does; then `changed` of the result is true.
+    struct Map {
+        BufferSlice slice;
+        bool changed = false;
+    };
+    [[nodiscard]] Result<Map> memory_map();
+
+    struct Statistics {
+        u64 imported_bytes = 0, mirrored_bytes = 0;
+        u32 pieces = 0, failed_imports = 0;
+    };
+    [[nodiscard]] Statistics statistics() const;
+
+private:
+    struct Piece;
+    Result<Piece*> piece_for(const guest::Range& range, GuestAddress address, u64 size);
+    Result<std::unique_ptr<Piece>> make_piece(const guest::Range& range, GuestAddress start, u64 size);
+    void drop(std::unique_ptr<Piece> piece);
+
+    const Device* device_;
+    Queue* queue_;
+    guest::Memory* memory_;
+    guest::WriteTracker* tracker_;
+    std::map<u64, std::unique_ptr<Piece>> pieces_;   // by start address, the regular grid of each range
+    std::vector<std::unique_ptr<Piece>> straddling_; // made for ranges that cross the grid
+    Piece* last_ = nullptr;
+    u64 version_ = ~u64{0};
+    Buffer map_;
+    u64 map_version_ = 0, pieces_version_ = 1;
+    u32 failed_imports_ = 0;
+};
+
+} // namespace heaviside::gpu

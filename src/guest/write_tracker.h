@@ -1,0 +1,94 @@
+// Which pages of guest memory the CPU wrote, found by protecting them.
+//
+// Protocol of a reader that copies guest bytes somewhere (a texture upload): stamp = arm(range); read the bytes; later
+// written_since(range, stamp) says whether to read again. arm() protects before the bytes are read, so a write between
+// the two is seen, never lost. Any number of readers may watch the same pages, each with its own stamps.
+//
+// Pages are the host's. Only CPU writes are seen: on NVIDIA the GPU's writes to imported memory fault nobody; on CPU
+// devices they come from driver threads and look like the guest's. open() takes the protection off for those and for
+// imports (an import over read-only pages fails on NVIDIA).
+//
+// Any thread. handle_fault() is async-signal-safe.
+#pragma once
+
+#include "base/result.h"
+#include "base/types.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace heaviside::guest {
+
+[[nodiscard]] u64 page_size(); // of the host, bytes
+
+struct PageRange {
+    GuestAddress start;
+    u64 size = 0;
+    friend bool operator==(const PageRange&, const PageRange&) = default;
+};
+
+class WriteTracker {
+public:
+    WriteTracker();
+    ~WriteTracker(); // every page writable again
+    WriteTracker(const WriteTracker&) = delete;
+    WriteTracker& operator=(const WriteTracker&) = delete;
+
+    // Whole pages inside the range are tracked; pages that it only partly covers always count as written. Memory must
+    // be readable and writable. Errors: overlaps another tracked range, empty.
+    Result<void> add(GuestAddress start, u64 size);
+    void remove(GuestAddress start); // writable again, forgotten. No-op if unknown.
+
+    // Protects the range's pages and returns the stamp for written_since(). Untracked pages are left alone.
+    u64 arm(GuestAddress start, u64 size);
+    // Whether a page of the range was written after that stamp. Untracked and never armed pages count as written.
+    [[nodiscard]] bool written_since(GuestAddress start, u64 size, u64 stamp) const;
+    // The pages of the range that were written after the stamp, merged, in address order.
+    [[nodiscard]] std::vector<PageRange> pages_written_since(GuestAddress start, u64 size, u64 stamp) const;
+
+    // Makes the range writable without counting a write: for imports and for what the GPU or the library itself is
+    // about to store there. CPU writes go unseen until the next arm(); mark() reports one that is known.
+    void open(GuestAddress start, u64 size);
+    void mark(GuestAddress start, u64 size); // as if the CPU had written there
+
+    // True if the fault was a write to a page protected here: it is writable now and the access can be repeated.
+    // A runtime that owns SIGSEGV calls this first; install_fault_handler() does for those that do not.
+    bool handle_fault(u64 address, bool write);
+
+    [[nodiscard]] u64 faults() const { return faults_.load(std::memory_order_relaxed); }
+
+private:
+    struct Region; // pages' states
+    struct Table;
+    [[nodiscard]] const Table* enter() const;
+    void leave() const;
+    void publish(std::unique_ptr<const Table> next);
+    template <class Visit>
+    bool for_each_page_run(GuestAddress start, u64 size, Visit&& visit) const;
+
+    std::mutex mutex_; // add, remove
+    std::atomic<const Table*> table_;
+    mutable std::atomic<u32> readers_ = 0;
+    std::vector<std::unique_ptr<const Table>> retired_;
+    std::vector<std::unique_ptr<Region>> regions_;
+    std::atomic<u64> epoch_ = 1;
+    std::atomic<u64> faults_ = 0;
+};
+
+// Routes SIGSEGV and SIGBUS of this process to the tracker, and what is not its to the handler that was there before.
+// One tracker at a time. The destructor restores the old handlers if nobody replaced ours meanwhile.
+class FaultHandler {
+public:
+    [[nodiscard]] static Result<FaultHandler> install(WriteTracker& tracker);
+    FaultHandler(FaultHandler&& other) noexcept;
+    FaultHandler& operator=(FaultHandler&&) = delete;
+    ~FaultHandler();
+
+private:
+    FaultHandler() = default;
+    bool owner_ = false;
+};
+
+} // namespace heaviside::guest
