@@ -3,7 +3,7 @@
 // Boolean arguments come as whole registers of which callers set 8 bits: BooleanArgument forces is_true() on the reader.
 #pragma once
 
-#include "nvn/nvn_types.h"
+#include "nvn/api_types.h"
 
 namespace heaviside::nvn {
 
