@@ -2,30 +2,55 @@
 # scripts/check-floors proves that includes only go down.
 add_library(heaviside_warnings INTERFACE)
 target_compile_options(heaviside_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-                       -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual> -Werror)
 if(HEAVISIDE_SANITIZE)
   add_compile_options(-fsanitize=${HEAVISIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEAVISIDE_SANITIZE})
 endif()
+if(HEAVISIDE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 set_property(GLOBAL PROPERTY HEAVISIDE_FLOORS "")
+set_property(GLOBAL PROPERTY HEAVISIDE_LIBRARIES "")
 
-# heaviside_floor(NAME [FLOORS ...] [LIBRARIES ...])
+# GLSL in src/FLOOR/kernels becomes generated/FLOOR/kernels/FILE.h: `const uint32_t FILE_WITH_UNDERSCORES[]`, SPIR-V.
+function(heaviside_kernels floor target)
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.comp
+       ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.vert ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.frag
+       ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.geom)
+  file(GLOB includes CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.glsl)
+  foreach(kernel ${kernels})
+    get_filename_component(file ${kernel} NAME)
+    string(MAKE_C_IDENTIFIER ${file} symbol)
+    set(header ${PROJECT_BINARY_DIR}/generated/${floor}/kernels/${file}.h)
+    add_custom_command(
+      OUTPUT ${header}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated/${floor}/kernels
+      COMMAND ${GLSLANG_VALIDATOR} -V --target-env vulkan1.3 --quiet --vn ${symbol} -o ${header} ${kernel}
+      DEPENDS ${kernel} ${includes} VERBATIM)
+    target_sources(${target} PRIVATE ${header})
+  endforeach()
+endfunction()
+
+# heaviside_floor(NAME [VULKAN] [FLOORS ...] [LIBRARIES ...]). VULKAN: the floor may include Vulkan headers.
 function(heaviside_floor name)
-  cmake_parse_arguments(arg "" "" "FLOORS;LIBRARIES" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  cmake_parse_arguments(arg "VULKAN" "" "FLOORS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   string(REPLACE "/" "_" target ${name})
   if(sources)
     add_library(heaviside_${target} STATIC ${sources})
     target_link_libraries(heaviside_${target} PRIVATE heaviside_warnings)
+    heaviside_kernels(${name} heaviside_${target})
     set(scope PUBLIC)
     set_property(GLOBAL APPEND PROPERTY HEAVISIDE_FLOORS heaviside_${target})
   else()
     add_library(heaviside_${target} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(heaviside_${target} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include
-                             ${CMAKE_BINARY_DIR}/generated)
+  set_property(GLOBAL APPEND PROPERTY HEAVISIDE_LIBRARIES ${arg_LIBRARIES})
+  target_include_directories(heaviside_${target} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_BINARY_DIR}/generated)
   target_link_libraries(heaviside_${target} ${scope} heaviside_headers ${arg_LIBRARIES})
   foreach(floor ${arg_FLOORS})
     string(REPLACE "/" "_" floor ${floor})
@@ -33,11 +58,12 @@ function(heaviside_floor name)
   endforeach()
 endfunction()
 
-# heaviside_test(FLOOR [FLOORS ...] [LIBRARIES ...]): every .cpp in tests/FLOOR becomes one program linked to that floor
-# alone, so that it builds without the rest of the house. FLOORS names another set (heaviside: the whole library).
+# heaviside_test(FLOOR [GPU] [FLOORS ...] [LIBRARIES ...]): every .cpp in tests/FLOOR becomes one program linked to that
+# floor alone, so that it builds without the rest of the house. FLOORS names another set (heaviside: the whole library).
+# GPU: it needs a Vulkan device, and `make validate` runs it under the validation layer.
 function(heaviside_test name)
-  cmake_parse_arguments(arg "" "" "FLOORS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  cmake_parse_arguments(arg "GPU" "" "FLOORS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -47,8 +73,17 @@ function(heaviside_test name)
   add_executable(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE ${arg_FLOORS} heaviside_headers heaviside_warnings GTest::gtest_main
                         GTest::gmock nlohmann_json::nlohmann_json ${arg_LIBRARIES})
-  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include
-                             ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
-  target_compile_definitions(test_${name} PRIVATE HEAVISIDE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+  target_compile_definitions(test_${name} PRIVATE HEAVISIDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(TARGET heaviside_command AND "heaviside" IN_LIST arg_FLOORS)
+    add_dependencies(test_${name} heaviside_command)
+    target_compile_definitions(test_${name} PRIVATE HEAVISIDE_COMMAND="$<TARGET_FILE:heaviside_command>")
+  endif()
   add_test(NAME ${name} COMMAND test_${name})
+  if(arg_GPU)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS gpu PROCESSORS 2)
+  else()
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS cpu)
+  endif()
 endfunction()

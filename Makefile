@@ -1,0 +1,82 @@
+# Two commands: `make demo` runs the gallery, `make test` runs every test; both do all set-up. `make help` lists the rest.
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 30
+OUT ?= out
+
+.DEFAULT_GOAL := build
+.PHONY: build setup debug clang asan tsan test validate demo bench check format-check tidy behaviours floors format \
+        fuzz install clean help
+
+# Configures the preset $(1) where that has not been done, then builds $(2) (everything if empty).
+define build_preset
+@[ -f build/$(1)/build.ninja ] || cmake --preset $(1) $(3) >/dev/null
+@cmake --build build/$(1) -j $(JOBS) $(if $(2),--target $(2))
+endef
+
+build: setup ## Build the library, the command, samples and tests: build/release/bin/heaviside
+	$(call build_preset,release)
+
+setup: ## Install what is needed (says what; does nothing when all is there)
+	@scripts/setup
+
+demo: setup ## Run the gallery: PNG frames in out/gallery (WINDOW=1 opens a window)
+	$(call build_preset,release,gallery)
+	@build/release/bin/gallery --out $(OUT)/gallery $(if $(WINDOW),--window)
+
+test: build ## Run every test; the last line counts them
+	@scripts/run-tests build/release
+
+validate: build ## Run the GPU tests again under the Khronos validation layer; one message fails
+	@scripts/run-tests build/release --validate
+
+debug: setup ## Build with debug information: build/debug
+	$(call build_preset,debug)
+
+clang: setup ## Build with Clang: build/release-clang
+	$(call build_preset,release-clang)
+
+asan: setup ## Run the tests under address and undefined-behaviour sanitizers
+	$(call build_preset,asan-ubsan)
+	@scripts/run-tests build/asan-ubsan
+
+tsan: setup ## Run the tests of threaded floors under the thread sanitizer
+	$(call build_preset,tsan)
+	@scripts/run-tests build/tsan --floors base,guest,stream,nvn,gpu,replay,present,api
+
+fuzz: setup ## Fuzz every parser for FUZZ_SECONDS each (default 30)
+	$(call build_preset,fuzz,fuzzers)
+	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+
+bench: setup ## Measure: figures and how to read them in docs/performance.md
+	$(call build_preset,bench,benchmarks)
+	@scripts/run-benchmarks build/bench
+
+check: floors format-check behaviours tidy ## All source checks
+
+floors: ## Includes only go down, sizes, names
+	@scripts/check-floors
+
+behaviours: ## The list of required behaviours: counts, and that every named test exists
+	@scripts/behaviours
+
+format: setup ## Format all sources
+	@scripts/sources | xargs clang-format -i
+
+format-check: setup ## Fail if a source is not formatted
+	@scripts/sources | xargs clang-format --dry-run -Werror
+
+tidy: setup ## clang-tidy over all sources
+	@[ -f build/debug-clang/build.ninja ] || cmake --preset debug-clang >/dev/null
+	@scripts/sources '*.cpp' | scripts/tidy build/debug-clang
+
+install: build ## Install under PREFIX (default /usr/local; DESTDIR honoured)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## Remove all that was built (what setup unpacked stays)
+	@rm -rf build $(OUT)
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
