@@ -1,0 +1,28 @@
+// The inverse of parse(): packs code into the two blobs that ProgramSetShaders takes, laid out as the vendor's compiler
+// lays them out. For assembled programs: samples, tests, `heaviside asm`.
+#pragma once
+
+#include "program/program.h"
+
+namespace heaviside::program {
+
+struct BuildInput {
+    Stage stage = Stage::Vertex;
+    maxwell::ShaderProgramHeader sph; // graphics stages
+    Bytes code;                       // whole bundles
+    Bytes constants;                  // read as c[1]
+    std::array<u32, 3> workgroup_size{1, 1, 1};
+    u32 shared_bytes = 0, local_bytes = 0; // compute; graphics stages state local memory in the SPH
+    u32 register_count = 0;
+    bool early_fragment_tests = false, per_sample = false;
+};
+
+struct Blobs {
+    std::vector<std::byte> control; // 0x7d0 bytes
+    std::vector<std::byte> gpu;     // place it at a multiple of 256
+};
+
+// Errors: no code, or code that is no whole number of bundles.
+[[nodiscard]] Result<Blobs> build(const BuildInput& input);
+
+} // namespace heaviside::program
