@@ -69,7 +69,7 @@ format-check: setup ## Fail if a source is not formatted
 	@scripts/sources | xargs clang-format --dry-run -Werror
 
 tidy: setup ## clang-tidy over all sources
-	@[ -f build/debug-clang/build.ninja ] || cmake --preset debug-clang >/dev/null
+	$(call build_preset,debug-clang,generated)
 	@scripts/sources '*.cpp' | scripts/tidy build/debug-clang
 
 install: build ## Install under PREFIX (default /usr/local; DESTDIR honoured)

@@ -14,12 +14,15 @@ endif()
 set_property(GLOBAL PROPERTY HEAVISIDE_FLOORS "")
 set_property(GLOBAL PROPERTY HEAVISIDE_LIBRARIES "")
 
+add_custom_target(generated) # all headers made by the build
+
 # GLSL in src/FLOOR/kernels becomes generated/FLOOR/kernels/FILE.h: `const uint32_t FILE_WITH_UNDERSCORES[]`, SPIR-V.
 function(heaviside_kernels floor target)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.comp
        ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.vert ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.frag
        ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.geom)
   file(GLOB includes CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.glsl)
+  set(headers "")
   foreach(kernel ${kernels})
     get_filename_component(file ${kernel} NAME)
     string(MAKE_C_IDENTIFIER ${file} symbol)
@@ -29,8 +32,14 @@ function(heaviside_kernels floor target)
       COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated/${floor}/kernels
       COMMAND ${GLSLANG_VALIDATOR} -V --target-env vulkan1.3 --quiet --vn ${symbol} -o ${header} ${kernel}
       DEPENDS ${kernel} ${includes} VERBATIM)
-    target_sources(${target} PRIVATE ${header})
+    list(APPEND headers ${header})
   endforeach()
+  if(headers)
+    target_sources(${target} PRIVATE ${headers})
+    add_custom_target(${target}_kernels DEPENDS ${headers})
+    add_dependencies(generated ${target}_kernels)
+    add_dependencies(${target} ${target}_kernels)
+  endif()
 endfunction()
 
 # heaviside_floor(NAME [VULKAN] [FLOORS ...] [LIBRARIES ...]). VULKAN: the floor may include Vulkan headers.
