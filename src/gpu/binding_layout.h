@@ -16,5 +16,13 @@ struct BindingLayout {
 
 inline constexpr VkPushConstantRange root_constants{VK_SHADER_STAGE_ALL, 0, sizeof(shader::RootConstants)};
 [[nodiscard]] VkShaderStageFlagBits stage_bit(shader::Stage stage);
+[[nodiscard]] bool has_stage(const Device& device, shader::Stage stage);
+
+// What a binding of set 0 is on this device.
+struct HeapBinding {
+    VkDescriptorType type;
+    u32 count;
+};
+[[nodiscard]] HeapBinding heap_binding(const Capabilities& capabilities, u32 binding);
 
 } // namespace heaviside::gpu

@@ -97,6 +97,7 @@ struct Pass {
     VkRect2D area{};
     u32 layers = 1;
     VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT; // also of a pass without attachments
+    VkImageAspectFlags feedback = 0; // aspects of attachments that draws of the pass also read (AttachmentFeedback)
 };
 
 // A dependency between everything before and everything after it.

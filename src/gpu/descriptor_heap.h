@@ -50,6 +50,9 @@ public:
     Result<void> write_texture(TextureId id, shader::Dimension dimension, VkImageView view);
     Result<void> write_texel_buffer(TextureId id, VkBufferView view);
     Result<void> write_storage_image(TextureId id, shader::Dimension dimension, VkImageView view);
+    // The same image as raw bits: a view in the unsigned format of the texel's size.
+    Result<void> write_raw_storage_image(TextureId id, shader::Dimension dimension, VkImageView view);
+    Result<void> write_raw_storage_texel_buffer(TextureId id, VkBufferView view);
     Result<void> write_storage_texel_buffer(TextureId id, VkBufferView view);
     Result<void> write_sampler(SamplerId id, const SamplerDescription& description);
     void clear_texture(TextureId id); // nulls in every binding that has an entry of this ID
@@ -61,11 +64,9 @@ public:
 
 private:
     explicit DescriptorHeap(const Device& device) : device_(&device), samplers_(device) {}
-    Result<void> write_image(u32 binding, u32 index, VkDescriptorType type, VkImageView view);
-    Result<void> write_buffer_view(u32 binding, u32 index, VkDescriptorType type, VkBufferView view);
+    Result<void> write(u32 binding, u32 index, VkImageView image, VkBufferView buffer);
     struct Pending {
         u32 binding, index;
-        VkDescriptorType type;
         VkImageView image;
         VkBufferView buffer_view;
         VkSampler sampler;
@@ -74,7 +75,6 @@ private:
     SamplerCache samplers_;
     Owned<VkDescriptorPool> pool_;
     VkDescriptorSet set_ = VK_NULL_HANDLE;
-    Image null_image_; // where the device has no null descriptors
     std::vector<Pending> pending_;
     std::vector<u32> written_; // per ID: bit n, binding n holds something
     Buffer empty_map_;

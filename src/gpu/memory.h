@@ -37,6 +37,8 @@ public:
 
 private:
     friend Result<Buffer> create_buffer(const Device&, u64, MemoryKind, std::string_view);
+    friend void flush(const Device&, const Buffer&);
+    friend void invalidate(const Device&, const Buffer&);
     const Device* device_ = nullptr;
     VmaAllocation allocation_ = nullptr;
     BufferSlice slice_;
