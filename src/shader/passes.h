@@ -1,0 +1,41 @@
+// The passes between the lifter and the emitter, in the order in which translate() runs them. Each leaves the program
+// in a state that verify() accepts, with up-to-date predecessors.
+#pragma once
+
+#include "shader/flow.h"
+#include "shader/ir.h"
+
+namespace heaviside::shader::ir {
+
+// Empties blocks that cannot be reached and cuts their edges.
+void remove_unreachable(Program& program);
+
+// Afterwards every loop is entered at its header only: splits nodes, and where that would grow the program too much,
+// turns the graph into one loop around a switch. Before SSA construction only.
+void make_reducible(Program& program);
+
+// Replaces Get/Set of registers, predicates and flags by values and phis (Braun et al., "Simple and Efficient
+// Construction of Static Single Assignment Form"). What is read before it is written is 0.
+void construct_ssa(Program& program);
+
+// Folds constants, applies identities, propagates copies and resolves trivial phis.
+void fold(Program& program);
+
+// Removes what has no effect and no use.
+void remove_dead_code(Program& program);
+
+// Makes the value behind every operand current: replaced[id] (where not ~0u) stands for id, transitively.
+void apply_replacements(Program& program, std::vector<u32>& replaced);
+[[nodiscard]] inline u32 resolve(std::vector<u32>& replaced, u32 id) {
+    u32 root = id;
+    while (replaced[root] != ~0u)
+        root = replaced[root];
+    while (replaced[id] != ~0u) {
+        const u32 next = replaced[id];
+        replaced[id] = root;
+        id = next;
+    }
+    return root;
+}
+
+} // namespace heaviside::shader::ir
