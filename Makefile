@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 30
 OUT ?= out
 
 .DEFAULT_GOAL := build
-.PHONY: build setup debug clang asan tsan test validate demo bench check format-check tidy behaviours floors format \
+.PHONY: build setup debug clang asan tsan test validate demo bench check format-check generated-check tidy behaviours floors format \
         fuzz install clean help
 
 # Configures the preset $(1) where that has not been done, then builds $(2) (everything if empty).
@@ -54,10 +54,13 @@ bench: setup ## Measure: figures and how to read them in docs/performance.md
 	$(call build_preset,bench,benchmarks)
 	@scripts/run-benchmarks build/bench
 
-check: floors format-check behaviours tidy ## All source checks
+check: floors generated-check format-check behaviours tidy ## All source checks
 
 floors: ## Includes only go down, sizes, names
 	@scripts/check-floors
+
+generated-check: ## Generated sources are what their generators write
+	@for generator in scripts/generate-*; do "$$generator" --check || exit 1; done
 
 behaviours: ## The list of required behaviours: counts, and that every named test exists
 	@scripts/behaviours
