@@ -39,6 +39,7 @@ public:
 
     // Appends whole words; `bytes.size()` is a multiple of 4.
     void append(Bytes bytes);
+    void truncate(std::size_t words) { words_.resize(words); }
     [[nodiscard]] Bytes bytes() const { return std::as_bytes(std::span(words_)); }
     [[nodiscard]] std::span<u32> words() { return words_; }
     [[nodiscard]] bool empty() const { return words_.empty(); }

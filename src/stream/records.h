@@ -489,7 +489,7 @@ struct DrawTransformFeedback { // as many vertices as the control buffer says we
     u32 primitive;
     u64 control;
 };
-struct DrawTexture { // rectangles {x, y, width, height}: pixels of the bound colour targets, texels of the texture
+struct DrawTexture { // corners {x0, y0, x1, y1}: pixels of the bound colour targets, texels of the texture
     Header header;
     u32 handle;
     f32 target[4], source[4];

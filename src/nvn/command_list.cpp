@@ -1,0 +1,54 @@
+#include "nvn/command_list.h"
+
+#include "base/log.h"
+#include "nvn/command_lent.h"
+#include "nvn/runtime.h"
+
+#include <atomic>
+
+namespace heaviside::nvn {
+
+namespace {
+
+// More entries than any recording has: a list that was overwritten so that it jumps in circles ends here.
+constexpr u32 max_steps = 1u << 22;
+
+} // namespace
+
+Result<Bytes> PieceWalk::next() {
+    while (!done_) {
+        if (next_ < 4096 || next_ % alignof(u64) != 0 || (next_ & ~ControlEntry::address_mask) != 0)
+            return fail("{:#x} is no control entry's address", next_);
+        if (++steps_ > max_steps)
+            return fail("the control list does not end");
+        const ControlEntry entry(*reinterpret_cast<const u64*>(next_));
+        if (entry.is_jump()) {
+            next_ = entry.address();
+            continue;
+        }
+        next_ += sizeof(u64);
+        done_ = entry.is_last();
+        if (entry.words() == 0)
+            continue;
+        const u64 size = u64{entry.words()} * 4;
+        if (!guest_memory().bytes(GuestAddress{entry.address()}, size) &&
+            !lent_memory().contains(entry.address(), size)) {
+            done_ = true;
+            return fail("piece of {} bytes at {:#x} is in no memory pool", size, entry.address());
+        }
+        return Bytes(reinterpret_cast<const std::byte*>(entry.address()), size);
+    }
+    return Bytes{};
+}
+
+void report_bad_piece(const std::byte* origin, u64 size, u64 offset, const std::string& reason) {
+    static std::atomic<u64> count = 0;
+    const u64 number = count.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number <= 8 || number % 1000 == 0)
+        log::error(
+            "command list: {} bytes into its piece of {} bytes at {}: {}; overwritten after it was recorded? The "
+            "rest of the piece is skipped (number {})",
+            offset, size, static_cast<const void*>(origin), reason, number);
+}
+
+} // namespace heaviside::nvn

@@ -1,0 +1,75 @@
+// Control memory: what strings a recording together. 8-byte entries in the application's control memory, one for each
+// piece of command memory, the last one marked; a command handle is the address of the first (ledger OBJ-110).
+#pragma once
+
+#include "base/result.h"
+#include "nvn/api_types.h"
+#include "stream/walk.h"
+
+#include <span>
+
+namespace heaviside::nvn {
+
+// bit 0: last; bit 1: a jump to further control memory; bits 2-47: address; bits 48-63: words of a piece.
+// A jump is only ever followed, so it carries no length; a last entry is always a piece, perhaps an empty one.
+class ControlEntry {
+public:
+    static constexpr u64 last_bit = 1, jump_bit = 2, address_mask = 0x0000'ffff'ffff'fffc;
+    static constexpr u32 max_words = 0xffff;
+
+    constexpr ControlEntry() = default;
+    constexpr explicit ControlEntry(u64 bits) : bits_(bits) {}
+    static ControlEntry piece(const std::byte* start, u32 words, bool last) {
+        return ControlEntry((reinterpret_cast<u64>(start) & address_mask) | u64{words} << 48 | (last ? last_bit : 0));
+    }
+    static ControlEntry jump(const u64* to) { return ControlEntry(reinterpret_cast<u64>(to) | jump_bit); }
+    // A null pointer where there is nothing to run.
+    static constexpr ControlEntry end() { return ControlEntry(last_bit); }
+
+    [[nodiscard]] bool is_last() const { return (bits_ & last_bit) != 0; }
+    [[nodiscard]] bool is_jump() const { return (bits_ & jump_bit) != 0; }
+    [[nodiscard]] u64 address() const { return bits_ & address_mask; }
+    [[nodiscard]] u32 words() const { return static_cast<u32>(bits_ >> 48); }
+    [[nodiscard]] u64 bits() const { return bits_; }
+
+private:
+    u64 bits_ = 0;
+};
+
+// A walk over the pieces of a recording. Handles and control memory are the application's: what cannot be an entry ends
+// the walk with an error. Pieces whose memory is neither in a memory pool nor lent by the library are errors too.
+class PieceWalk {
+public:
+    explicit PieceWalk(NVNcommandHandle handle) : next_(handle) {}
+    // The bytes of the next non-empty piece; empty at the end.
+    [[nodiscard]] Result<Bytes> next();
+
+private:
+    u64 next_;
+    u32 steps_ = 0;
+    bool done_ = false;
+};
+
+// The whole records that a piece holds now, from its start on. The first that does not fit or is none ends it with an
+// error line (ledger OBJ-117: the first 8 lines, then every 1,000th). Calls visit(Record) for each. `bytes` may be a
+// copy of the piece: `origin` is where it stands in command memory.
+template <class Visit>
+Bytes valid_records(Bytes bytes, const std::byte* origin, Visit&& visit);
+void report_bad_piece(const std::byte* origin, u64 size, u64 offset, const std::string& reason);
+
+template <class Visit>
+Bytes valid_records(Bytes bytes, const std::byte* origin, Visit&& visit) {
+    u64 offset = 0;
+    while (offset < bytes.size()) {
+        const auto record = stream::record_at(bytes.subspan(offset));
+        if (!record) {
+            report_bad_piece(origin, bytes.size(), offset, record.error().message);
+            break;
+        }
+        visit(*record);
+        offset += record->bytes().size();
+    }
+    return bytes.first(offset);
+}
+
+} // namespace heaviside::nvn
