@@ -1321,6 +1321,8 @@ NVN_INLINE ptrdiff_t nvnTextureBuilderGetStride(const NVNtextureBuilder* builder
 NVN_INLINE void nvnTextureBuilderGetSwizzle(const NVNtextureBuilder* builder, NVNtextureSwizzle* r,
     NVNtextureSwizzle* g, NVNtextureSwizzle* b, NVNtextureSwizzle* a);
 NVN_INLINE NVNtextureTarget nvnTextureBuilderGetTarget(const NVNtextureBuilder* builder);
+/* [inferred] As nvnTextureGetViewOffset of the texture the builder describes. */
+NVN_INLINE ptrdiff_t nvnTextureBuilderGetViewOffset(const NVNtextureBuilder* builder, const NVNtextureView* view);
 NVN_INLINE int nvnTextureBuilderGetWidth(const NVNtextureBuilder* builder);
 NVN_INLINE size_t nvnTextureBuilderGetZCullStorageSize(const NVNtextureBuilder* builder);
 /* Defaults: 2D, 1x1x1, one level, no samples, format NONE, swizzle RGBA, no flags, no storage. Keeps the device. */
@@ -1335,7 +1337,8 @@ NVN_INLINE void nvnTextureBuilderSetGLTextureName(NVNtextureBuilder* builder, ui
 /* Height in texels; layers of 1D arrays. */
 NVN_INLINE void nvnTextureBuilderSetHeight(NVNtextureBuilder* builder, int height);
 NVN_INLINE void nvnTextureBuilderSetLevels(NVNtextureBuilder* builder, int numLevels);
-/* The texels that Initialize copies into the storage, in storage order; null: the storage has them already. */
+/* The texels that Initialize copies into the storage, in storage order; null: the storage has them already. At
+ * least GetStorageSize bytes. */
 NVN_INLINE void nvnTextureBuilderSetPackagedTextureData(NVNtextureBuilder* builder, const void* data);
 /* Byte 0: log2 of the block height in GOBs in bits 0-3, of the block depth in bits 4-7; byte 1 bits 0-3: of the
  * width. Null removes it. */
@@ -2027,8 +2030,7 @@ NVN_INLINE void nvnCommandBufferWaitSync(NVNcommandBuffer* cmdBuf, const NVNsync
  * nvnCommandBufferSetProvokingVertexMode, nvnCommandBufferSetZCullZF32CompressionEnable,
  * nvnDeviceSetAutomaticCheckpointsByDebugGroup, nvnDeviceSetAutomaticCheckpointsEnable,
  * nvnDeviceSetAutomaticCheckpointsMask, nvnDeviceSetAutomaticCheckpointsSamplingInterval,
- * nvnDeviceSetCheckpointCallStacksEnable, nvnDeviceSetCheckpointMaxCallStacksDepth, nvnProgramGetSubtileSize,
- * nvnTextureBuilderGetViewOffset. */
+ * nvnDeviceSetCheckpointCallStacksEnable, nvnDeviceSetCheckpointMaxCallStacksDepth, nvnProgramGetSubtileSize. */
 #endif /* NVN_NO_WRAPPERS */
 
 #ifdef __cplusplus

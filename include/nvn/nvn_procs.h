@@ -526,6 +526,8 @@ typedef ptrdiff_t (*PFNNVNTEXTUREBUILDERGETSTRIDEPROC)(const NVNtextureBuilder* 
 typedef void (*PFNNVNTEXTUREBUILDERGETSWIZZLEPROC)(const NVNtextureBuilder* builder, NVNtextureSwizzle* r,
     NVNtextureSwizzle* g, NVNtextureSwizzle* b, NVNtextureSwizzle* a);
 typedef NVNtextureTarget (*PFNNVNTEXTUREBUILDERGETTARGETPROC)(const NVNtextureBuilder* builder);
+typedef ptrdiff_t (*PFNNVNTEXTUREBUILDERGETVIEWOFFSETPROC)(const NVNtextureBuilder* builder,
+    const NVNtextureView* view);
 typedef int (*PFNNVNTEXTUREBUILDERGETWIDTHPROC)(const NVNtextureBuilder* builder);
 typedef size_t (*PFNNVNTEXTUREBUILDERGETZCULLSTORAGESIZEPROC)(const NVNtextureBuilder* builder);
 typedef void (*PFNNVNTEXTUREBUILDERSETDEFAULTSPROC)(NVNtextureBuilder* builder);
@@ -1067,6 +1069,7 @@ extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETSTORAGESIZEPROC pfnc_nvnTextureBuilderG
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETSTRIDEPROC pfnc_nvnTextureBuilderGetStride;
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETSWIZZLEPROC pfnc_nvnTextureBuilderGetSwizzle;
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETTARGETPROC pfnc_nvnTextureBuilderGetTarget;
+extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETVIEWOFFSETPROC pfnc_nvnTextureBuilderGetViewOffset;
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETWIDTHPROC pfnc_nvnTextureBuilderGetWidth;
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERGETZCULLSTORAGESIZEPROC pfnc_nvnTextureBuilderGetZCullStorageSize;
 extern NVN_EXPORT PFNNVNTEXTUREBUILDERSETDEFAULTSPROC pfnc_nvnTextureBuilderSetDefaults;
@@ -2494,6 +2497,9 @@ NVN_INLINE void nvnTextureBuilderGetSwizzle(const NVNtextureBuilder* builder, NV
 NVN_INLINE NVNtextureTarget nvnTextureBuilderGetTarget(const NVNtextureBuilder* builder) {
     return pfnc_nvnTextureBuilderGetTarget(builder);
 }
+NVN_INLINE ptrdiff_t nvnTextureBuilderGetViewOffset(const NVNtextureBuilder* builder, const NVNtextureView* view) {
+    return pfnc_nvnTextureBuilderGetViewOffset(builder, view);
+}
 NVN_INLINE int nvnTextureBuilderGetWidth(const NVNtextureBuilder* builder) {
     return pfnc_nvnTextureBuilderGetWidth(builder);
 }
@@ -3249,6 +3255,7 @@ PFNNVNTEXTUREBUILDERGETSTORAGESIZEPROC pfnc_nvnTextureBuilderGetStorageSize = NU
 PFNNVNTEXTUREBUILDERGETSTRIDEPROC pfnc_nvnTextureBuilderGetStride = NULL;
 PFNNVNTEXTUREBUILDERGETSWIZZLEPROC pfnc_nvnTextureBuilderGetSwizzle = NULL;
 PFNNVNTEXTUREBUILDERGETTARGETPROC pfnc_nvnTextureBuilderGetTarget = NULL;
+PFNNVNTEXTUREBUILDERGETVIEWOFFSETPROC pfnc_nvnTextureBuilderGetViewOffset = NULL;
 PFNNVNTEXTUREBUILDERGETWIDTHPROC pfnc_nvnTextureBuilderGetWidth = NULL;
 PFNNVNTEXTUREBUILDERGETZCULLSTORAGESIZEPROC pfnc_nvnTextureBuilderGetZCullStorageSize = NULL;
 PFNNVNTEXTUREBUILDERSETDEFAULTSPROC pfnc_nvnTextureBuilderSetDefaults = NULL;
@@ -4097,6 +4104,8 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNTEXTUREBUILDERGETSWIZZLEPROC)getProcAddress(device, "nvnTextureBuilderGetSwizzle");
     pfnc_nvnTextureBuilderGetTarget =
         (PFNNVNTEXTUREBUILDERGETTARGETPROC)getProcAddress(device, "nvnTextureBuilderGetTarget");
+    pfnc_nvnTextureBuilderGetViewOffset =
+        (PFNNVNTEXTUREBUILDERGETVIEWOFFSETPROC)getProcAddress(device, "nvnTextureBuilderGetViewOffset");
     pfnc_nvnTextureBuilderGetWidth =
         (PFNNVNTEXTUREBUILDERGETWIDTHPROC)getProcAddress(device, "nvnTextureBuilderGetWidth");
     pfnc_nvnTextureBuilderGetZCullStorageSize =

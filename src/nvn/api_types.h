@@ -1,4 +1,5 @@
-// The public API as its implementation sees it: types without the client's wrappers, and booleans that cannot be misread.
+// The public API as its implementation sees it: types without the client's wrappers, and booleans that cannot be
+// misread.
 #pragma once
 
 #define NVN_NO_WRAPPERS

@@ -469,6 +469,7 @@ ptrdiff_t nvnTextureBuilderGetStride(const NVNtextureBuilder* builder);
 void nvnTextureBuilderGetSwizzle(const NVNtextureBuilder* builder, NVNtextureSwizzle* r, NVNtextureSwizzle* g,
     NVNtextureSwizzle* b, NVNtextureSwizzle* a);
 NVNtextureTarget nvnTextureBuilderGetTarget(const NVNtextureBuilder* builder);
+ptrdiff_t nvnTextureBuilderGetViewOffset(const NVNtextureBuilder* builder, const NVNtextureView* view);
 int nvnTextureBuilderGetWidth(const NVNtextureBuilder* builder);
 size_t nvnTextureBuilderGetZCullStorageSize(const NVNtextureBuilder* builder);
 void nvnTextureBuilderSetDefaults(NVNtextureBuilder* builder);

@@ -72,7 +72,7 @@ struct Buffer {
     u32 magic;
     u32 pad;
     NVNmemoryPool* pool;
-    u64 pad2;
+    u64 serial;
     i64 offset;
     u64 size;
 };
@@ -98,8 +98,8 @@ struct TextureBuilder {
 
 struct Texture {
     u32 magic;
-    u32 packaged;    // bytes 0 and 1 of the packaged layout | 1 << 16; 0: none
-    u64 serial;      // of the Initialize; a copy of the object has it too
+    u32 packaged; // bytes 0 and 1 of the packaged layout | 1 << 16; 0: none
+    u64 serial;   // of the Initialize; a copy of the object has it too
     NVNmemoryPool* pool;
     i64 offset;
     stream::TextureDescription description;
@@ -164,16 +164,16 @@ inline constexpr u32 reserved_descriptors = 256;
 
 struct Program {
     u32 magic;
-    u32 sample_shading;  // NVNsampleShadingMode
-    u64 id;              // stream::ProgramId, key of the side table; 0: no shaders yet
-    u32 stages;          // NVNshaderStageBits of the shaders that were set
+    u32 sample_shading; // NVNsampleShadingMode
+    u64 id;             // stream::ProgramId, key of the side table; 0: no shaders yet
+    u32 stages;         // NVNshaderStageBits of the shaders that were set
     u32 pad;
 };
 
 // A layout that the API writes into application memory: fits the smallest size ever seen, copies as bytes.
 template <class Object, class Layout, std::size_t Minimum>
-inline constexpr bool fits = sizeof(Layout) <= Minimum && Minimum <= sizeof(Object) && alignof(Layout) <= 8 &&
-                             std::is_trivially_copyable_v<Layout>;
+inline constexpr bool fits = sizeof(Layout) <= Minimum&& Minimum <= sizeof(Object) &&
+                             alignof(Layout) <= 8 && std::is_trivially_copyable_v<Layout>;
 static_assert(fits<NVNdeviceBuilder, DeviceBuilder, 0x40>);
 static_assert(fits<NVNdevice, Device, 0x3000>);
 static_assert(fits<NVNmemoryPoolBuilder, MemoryPoolBuilder, 0x40>);

@@ -1,0 +1,163 @@
+#include "program/program.h"
+
+#include "base/log.h"
+#include "nvn/entry_points.h"
+#include "nvn/host.h"
+#include "nvn/report.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heaviside::nvn {
+
+namespace {
+
+// A control section is CPU memory of which the application gives the address alone. The shortest that any compiler
+// writes is 0x7c0 bytes, and sections of old compilers claim less than they hold; the longest known is 0x11d0.
+constexpr u32 shortest_control = 0x7c0, longest_control = 0x4000;
+
+Result<std::vector<std::byte>> copy_control(const void* control) {
+    if (!control)
+        return fail("no control section");
+    const auto* bytes = static_cast<const std::byte*>(control);
+    const auto claimed = program::control_section_size(Bytes(bytes, 0x24)); // its length is at +0x20
+    if (!claimed)
+        return tl::unexpected(claimed.error());
+    const u32 length = std::clamp(*claimed, shortest_control, longest_control);
+    return std::vector<std::byte>(bytes, bytes + length);
+}
+
+Result<std::vector<std::byte>> copy_code(u64 address, u32 size) {
+    if (host().virtual_pools.contains(address)) {
+        std::vector<std::byte> code(size);
+        host().virtual_pools.read(address, code);
+        return code;
+    }
+    const auto range = guest_memory().find(GuestAddress{address});
+    if (!range)
+        return fail("code at {:#x} lies in no memory pool", address);
+    // The last program of a pool may lack the padding that its size counts.
+    const u64 room = range->end() - GuestAddress{address};
+    const auto* code = reinterpret_cast<const std::byte*>(address);
+    return std::vector<std::byte>(code, code + std::min<u64>(size, room));
+}
+
+Result<StageContents> read_stage(u64 address, const void* control_section) {
+    StageContents part;
+    part.code_address = address;
+    auto control = copy_control(control_section);
+    if (!control)
+        return tl::unexpected(control.error());
+    part.control = std::move(*control);
+    const auto size = program::gpu_area_size(part.control);
+    if (!size)
+        return tl::unexpected(size.error());
+    auto code = copy_code(address, *size);
+    if (!code)
+        return tl::unexpected(code.error());
+    part.code = std::move(*code);
+    return part;
+}
+
+void release(Program& p) {
+    if (p.id != 0 && host().programs.release(p.id))
+        sink().program_destroyed(p.id);
+    p.id = 0;
+    p.stages = 0;
+}
+
+template <class Data>
+NVNboolean set_shaders(const char* call, NVNprogram* object, int count, const Data* data) {
+    Program* p = as_valid(object, call);
+    if (!p)
+        return NVN_FALSE;
+    if (count < 1 || count > static_cast<int>(program::stage_count) || !data) {
+        report_error(call, "{} stages", count);
+        return NVN_FALSE;
+    }
+    ProgramContents contents;
+    std::vector<Hash128> hashes;
+    for (const Data& stage : std::span(data, static_cast<std::size_t>(count))) {
+        auto part = read_stage(stage.data, stage.control);
+        if (!part) {
+            report_error(call, "stage at {:#x}: {}", stage.data, part.error().message);
+            return NVN_FALSE;
+        }
+        const auto parsed = program::parse(part->control, part->code);
+        if (!parsed) {
+            report_error(call, "stage at {:#x}: {}", stage.data, parsed.error().message);
+            return NVN_FALSE;
+        }
+        part->stage = parsed->stage;
+        part->identity = program::identity(*parsed);
+        const u32 bit = 1u << static_cast<unsigned>(parsed->stage);
+        if (contents.stages & bit) {
+            report_error(call, "two {} stages", program::name(parsed->stage));
+            return NVN_FALSE;
+        }
+        contents.stages |= bit;
+        contents.parts.push_back(std::move(*part));
+    }
+    std::ranges::sort(contents.parts, {}, &StageContents::stage);
+    for (const StageContents& part : contents.parts)
+        hashes.push_back(part.identity);
+    contents.hash = hash_bytes(std::as_bytes(std::span(hashes)));
+
+    release(*p);
+    bool created = false;
+    const auto entry = host().programs.acquire(std::move(contents), &created);
+    p->id = entry->id;
+    p->stages = entry->stages;
+    if (created) {
+        std::vector<stream::ProgramStage> stages;
+        for (const StageContents& part : entry->parts)
+            stages.push_back({static_cast<stream::Stage>(part.stage), part.control, part.code_address, part.code});
+        sink().program_created({entry->id, stages});
+    }
+    return NVN_TRUE;
+}
+
+} // namespace
+
+NVNboolean nvnProgramInitialize(NVNprogram* program, NVNdevice*) {
+    if (!program) {
+        report_bad_object("nvnProgramInitialize", program);
+        return NVN_FALSE;
+    }
+    *layout(program) = {.magic = magic::program,
+                        .sample_shading = NVN_SAMPLE_SHADING_MODE_DEFAULT_FRAGMENT,
+                        .id = 0,
+                        .stages = 0,
+                        .pad = 0};
+    return NVN_TRUE;
+}
+
+void nvnProgramFinalize(NVNprogram* program) {
+    Program* p = as_valid(program, "nvnProgramFinalize");
+    if (!p)
+        return;
+    release(*p);
+    *p = {};
+}
+
+void nvnProgramSetDebugLabel(NVNprogram*, const char*) {}
+
+NVNboolean nvnProgramSetShaders(NVNprogram* program, int count, const NVNshaderData* stageData) {
+    return set_shaders("nvnProgramSetShaders", program, count, stageData);
+}
+
+NVNboolean nvnProgramSetShadersExt(NVNprogram* program, int count, const NVNshaderDataExt* stageData) {
+    return set_shaders("nvnProgramSetShadersExt", program, count, stageData);
+}
+
+void nvnProgramSetSampleShading(NVNprogram* program, NVNsampleShadingMode mode) {
+    if (Program* p = as_valid(program, "nvnProgramSetSampleShading"))
+        p->sample_shading = static_cast<u32>(mode);
+}
+
+// No known compiler emits linked subroutines.
+NVNboolean nvnProgramSetSubroutineLinkage(NVNprogram* program, int, const NVNsubroutineLinkageMapPtr*) {
+    return boolean(as_valid(program, "nvnProgramSetSubroutineLinkage"));
+}
+
+} // namespace heaviside::nvn
