@@ -487,7 +487,7 @@ std::vector<std::string> active_lowerings(const Capabilities& capabilities) {
     return lines;
 }
 
-Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> disabled) {
+Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> disabled, bool presents) {
     VkPhysicalDeviceProperties basic;
     vkGetPhysicalDeviceProperties(device, &basic);
     if (basic.apiVersion < VK_API_VERSION_1_3)
@@ -511,7 +511,9 @@ Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> d
     const bool portability = extensions.contains("VK_KHR_portability_subset");
     if (portability)
         q.extensions.push_back("VK_KHR_portability_subset");
-    if (extensions.contains("VK_KHR_swapchain"))
+    if (presents && !extensions.contains("VK_KHR_swapchain"))
+        return fail("{}: lacks VK_KHR_swapchain", basic.deviceName);
+    if (presents)
         q.extensions.push_back("VK_KHR_swapchain");
 
     std::set<std::string> used;

@@ -150,13 +150,14 @@ struct DeviceRequestDeleter {
 };
 using DeviceRequestPointer = std::unique_ptr<DeviceRequest, DeviceRequestDeleter>;
 
-// Queries a physical device. Fails with the missing feature's name if the device cannot serve at all.
+// Queries a physical device; `presents`: with swapchains. Fails with the missing feature's name if the device cannot
+// serve at all.
 struct Query {
     Capabilities capabilities;
     std::vector<const char*> extensions; // to enable
     DeviceRequestPointer request;        // to enable
 };
-[[nodiscard]] Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> disabled);
+[[nodiscard]] Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> disabled, bool presents);
 [[nodiscard]] const VkPhysicalDeviceFeatures2& enabled_features(const DeviceRequest& request);
 
 } // namespace heaviside::gpu

@@ -73,6 +73,7 @@ private:
     DescriptorHeap* heap_ = nullptr;
     ShaderLibrary* shaders_ = nullptr;
     Arena arena_;
+    Buffer zeros_; // stands for unbound banks and streams where the device has no null descriptors
     Owned<VkSemaphore> timeline_;
     Owned<VkCommandPool> pool_;
     u64 submitted_ = 0;
@@ -148,8 +149,12 @@ public:
     void barrier(const Barrier& barrier = {});
     // Inside a pass: later draws see what earlier draws stored to the same pixel of an attachment (by region).
     void in_pass_barrier();
-    // First use of an image: from undefined to the one layout. Content stays undefined.
+    // First use of an image: from undefined to the one layout. Content stays undefined. Recorded in the prologue.
     void initialise(const Image& image);
+    // A second command buffer that runs before everything recorded in this one, also when a pass is open here: uploads
+    // into images and buffers that nothing in this submission has used yet. Memory barriers between its own commands
+    // are the caller's; one after its end is made. Copies, fills and direct commands only.
+    [[nodiscard]] VkCommandBuffer prologue();
 
     // Emit what is dirty. False (with one error line) if a shader is missing or failed: skip the draw.
     [[nodiscard]] bool prepare_draw();     // inside a pass
@@ -166,35 +171,46 @@ public:
 
 private:
     friend class Queue;
-    enum Dirty : u32;
     struct Banks {
         std::array<BufferSlice, 32> slices{};
-        u32 dirty = 0;
-        bool all = true;
+        u32 dirty = ~0u;
     };
     explicit Commands(Queue& queue) : queue_(&queue) {}
-    void restart();
+    void restart(); // into the recording state
     void flush_barriers();
-    void emit_state();
-    void emit_vertex_input();
-    void emit_raster();
-    void emit_blend();
-    void emit_stencil();
-    bool emit_shaders();
-    bool emit_pipeline();
-    void emit_banks(Banks& banks, VkPipelineBindPoint point, VkPipelineLayout layout, u32 count);
-    void bind_heap(VkPipelineBindPoint point, VkPipelineLayout layout);
+    void flush_image_barriers();
+    void begin_rendering(bool resume);
     template <class Group>
     void assign(Group& mine, const Group& value, u32 bit);
 
+    void emit_state();
+    void emit_once();
+    void emit_assembly();
+    void emit_vertex_input();
+    void emit_viewports();
+    void emit_raster();
+    void emit_depth();
+    void emit_stencil();
+    void emit_blend();
+    void emit_multisample();
+    void emit_streams();
+    bool emit_shaders();
+    bool emit_pipeline();
+    bool emit_compute_shader();
+    void emit_root(const shader::RootConstants& root, VkPipelineLayout layout);
+    void emit_banks(Banks& banks, VkPipelineBindPoint point, VkPipelineLayout layout, u32 count);
+    void bind_heap(VkPipelineBindPoint point, VkPipelineLayout layout);
+
     Queue* queue_;
-    VkCommandBuffer handle_ = VK_NULL_HANDLE;
+    VkCommandBuffer handle_ = VK_NULL_HANDLE, prologue_ = VK_NULL_HANDLE;
+    bool prologue_open_ = false;
     DrawState state_;
     u32 dirty_ = ~0u;
     std::array<Shader*, program::stage_count> shaders_{};
     std::array<Shader*, program::stage_count> bound_{};
-    VkPipeline pipeline_ = VK_NULL_HANDLE, compute_pipeline_ = VK_NULL_HANDLE;
-    shader::RootConstants root_{}, compute_root_{};
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    shader::RootConstants root_{}, compute_root_{}, pushed_{};
+    bool root_pushed_ = false;
     Banks banks_, compute_banks_;
     std::array<BufferSlice, max_streams> streams_{};
     BufferSlice index_;
@@ -202,8 +218,7 @@ private:
     Pass pass_;
     bool in_pass_ = false;
     std::array<bool, 2> heap_bound_{};
-    bool barrier_pending_ = false;
-    VkMemoryBarrier2 pending_barrier_{};
+    VkMemoryBarrier2 pending_barrier_{}; // stage masks 0: none
     std::vector<VkImageMemoryBarrier2> image_barriers_;
     Counters counters_;
 };

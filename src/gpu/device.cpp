@@ -280,10 +280,12 @@ Result<std::unique_ptr<Device>> Device::create(const DeviceOptions& options) {
     auto candidates = choose(physical_devices(d->instance), options.device);
     if (!candidates)
         return tl::unexpected(candidates.error());
+    const bool presents = std::any_of(options.instance_extensions.begin(), options.instance_extensions.end(),
+                                      [](const auto& e) { return e == "VK_KHR_surface"; });
     Error last;
     for (VkPhysicalDevice physical : *candidates) {
         d->physical = physical;
-        auto query = query_device(physical, *disabled);
+        auto query = query_device(physical, *disabled, presents);
         auto made = query ? create_logical(*d, *query) : Result<void>(tl::unexpected(query.error()));
         if (made)
             return d;
@@ -321,9 +323,10 @@ Result<std::vector<Capabilities>> list_devices(const DeviceOptions& options) {
     auto instance = create_instance(options, &messages, debug_utils);
     if (!instance)
         return tl::unexpected(instance.error());
+    const bool presents = false;
     std::vector<Capabilities> out;
     for (VkPhysicalDevice physical : physical_devices(*instance)) {
-        if (auto query = query_device(physical, *disabled)) {
+        if (auto query = query_device(physical, *disabled, presents)) {
             out.push_back(std::move(query->capabilities));
         } else {
             log::info("{}", query.error().message);

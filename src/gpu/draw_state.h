@@ -12,7 +12,7 @@ namespace heaviside::gpu {
 
 inline constexpr u32 max_attributes = 16, max_streams = 16, max_viewports = 16, max_targets = 8;
 
-// Compares by bytes: groups below have no padding, which static_asserts in draw_state.cpp hold.
+// Groups are compared by their bytes (all members are four bytes wide: no padding).
 struct VertexInput {
     struct Attribute {
         u32 location, stream;
@@ -34,8 +34,16 @@ struct InputAssembly {
     u32 patch_vertices = 3;
     VkTessellationDomainOrigin domain_origin = VK_TESSELLATION_DOMAIN_ORIGIN_UPPER_LEFT;
 };
+constexpr std::array<VkViewportSwizzleNV, max_viewports> identity_swizzles() {
+    std::array<VkViewportSwizzleNV, max_viewports> all{};
+    for (auto& s : all)
+        s = {VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_X_NV, VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_Y_NV,
+             VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_Z_NV, VK_VIEWPORT_COORDINATE_SWIZZLE_POSITIVE_W_NV};
+    return all;
+}
 struct Viewports {
     std::array<VkViewport, max_viewports> viewports{};
+    std::array<VkViewportSwizzleNV, max_viewports> swizzles = identity_swizzles(); // used with ViewportSwizzle
     u32 count = 1;
 };
 struct Scissors {

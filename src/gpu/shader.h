@@ -72,7 +72,6 @@ private:
     std::unordered_map<Hash128, Owned<VkPipeline>> pipelines_;
     Owned<VkPipelineCache> pipeline_cache_;
     std::vector<std::thread> threads_;
-    unsigned busy_ = 0;
     bool stop_ = false;
     ShaderStatistics statistics_;
 };
