@@ -81,7 +81,7 @@ endfunction()
 # GPU: it needs a Vulkan device, and `make validate` runs it under the validation layer.
 function(heaviside_test name)
   cmake_parse_arguments(arg "GPU" "" "FLOORS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*.cpp ${PROJECT_SOURCE_DIR}/tests/${name}/*.c)
   if(NOT sources)
     return()
   endif()
