@@ -25,31 +25,7 @@ set_property(GLOBAL PROPERTY HEAVISIDE_LIBRARIES "")
 
 add_custom_target(generated) # all headers made by the build
 
-# GLSL in src/FLOOR/kernels becomes generated/FLOOR/kernels/FILE.h: `const uint32_t FILE_WITH_UNDERSCORES[]`, SPIR-V.
-function(heaviside_kernels floor target)
-  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.comp
-       ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.vert ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.frag
-       ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.geom)
-  file(GLOB includes CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${floor}/kernels/*.glsl)
-  set(headers "")
-  foreach(kernel ${kernels})
-    get_filename_component(file ${kernel} NAME)
-    string(MAKE_C_IDENTIFIER ${file} symbol)
-    set(header ${PROJECT_BINARY_DIR}/generated/${floor}/kernels/${file}.h)
-    add_custom_command(
-      OUTPUT ${header}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated/${floor}/kernels
-      COMMAND ${GLSLANG_VALIDATOR} -V --target-env vulkan1.3 --quiet --vn ${symbol} -o ${header} ${kernel}
-      DEPENDS ${kernel} ${includes} VERBATIM)
-    list(APPEND headers ${header})
-  endforeach()
-  if(headers)
-    target_sources(${target} PRIVATE ${headers})
-    add_custom_target(${target}_kernels DEPENDS ${headers})
-    add_dependencies(generated ${target}_kernels)
-    add_dependencies(${target} ${target}_kernels)
-  endif()
-endfunction()
+include(Kernels)
 
 # heaviside_floor(NAME [VULKAN] [FLOORS ...] [LIBRARIES ...]). VULKAN: the floor may include Vulkan headers.
 function(heaviside_floor name)
@@ -59,7 +35,7 @@ function(heaviside_floor name)
   if(sources)
     add_library(heaviside_${target} STATIC ${sources})
     target_link_libraries(heaviside_${target} PRIVATE heaviside_warnings)
-    heaviside_kernels(${name} heaviside_${target})
+    heaviside_kernels(heaviside_${target} ${PROJECT_SOURCE_DIR}/src/${name}/kernels)
     set(scope PUBLIC)
     set_property(GLOBAL APPEND PROPERTY HEAVISIDE_FLOORS heaviside_${target})
   else()
@@ -94,6 +70,7 @@ function(heaviside_test name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                              ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
   target_compile_definitions(test_${name} PRIVATE HEAVISIDE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  heaviside_kernels(test_${name} ${PROJECT_SOURCE_DIR}/tests/${name}/shaders)
   if(TARGET heaviside_command AND "heaviside" IN_LIST arg_FLOORS)
     add_dependencies(test_${name} heaviside_command)
     target_compile_definitions(test_${name} PRIVATE HEAVISIDE_COMMAND="$<TARGET_FILE:heaviside_command>")
