@@ -47,8 +47,10 @@ void use_control(CommandBuffer& buffer, std::span<u64> entries) {
 bool make_control_room(NVNcommandBuffer* object, CommandBuffer& buffer, bool last) {
     const i64 needed = last ? 1 : 2;
     const u64* before = nullptr;
+    bool asked = false;
     while (buffer.control_end - buffer.control_cursor < needed) {
-        if (buffer.control_cursor == before || !buffer.callback || !buffer.control_callback_enabled) {
+        const bool declined = asked && buffer.control_cursor == before;
+        if (declined || !buffer.callback || !buffer.control_callback_enabled) {
             const auto lent = lent_memory().take_control();
             if (lent.empty()) {
                 report_error("nvnCommandBuffer", "no control memory left to lend; commands are dropped");
@@ -57,6 +59,7 @@ bool make_control_room(NVNcommandBuffer* object, CommandBuffer& buffer, bool las
             use_control(buffer, {reinterpret_cast<u64*>(lent.data()), lent.size() / sizeof(u64)});
             return true;
         }
+        asked = true;
         before = buffer.control_cursor;
         buffer.callback(object, NVN_COMMAND_BUFFER_MEMORY_EVENT_OUT_OF_CONTROL_MEMORY, min_control_bytes,
                         buffer.callback_data);
