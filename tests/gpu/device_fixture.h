@@ -4,9 +4,11 @@
 #include "base/log.h"
 #include "gpu/commands.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <set>
 
 namespace heaviside::gpu::test {
 

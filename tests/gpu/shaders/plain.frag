@@ -1,0 +1,4 @@
+#version 460
+layout(location = 0) in vec4 in_color;
+layout(location = 0) out vec4 target;
+void main() { target = in_color; }
