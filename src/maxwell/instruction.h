@@ -63,7 +63,7 @@ enum class OperandKind : u8 {
     Barrier,        // value is a scoreboard number
 };
 
-enum class ImmediateType : u8 { Integer, Float16x2, Float32, Float64 };
+enum class ImmediateType : u8 { Integer, Float16, Float16x2, Float32, Float64 };
 
 // Which part of a 32-bit source is used.
 enum class Part : u8 {

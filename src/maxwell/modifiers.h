@@ -38,6 +38,7 @@ enum class Modifier : u8 {
     ShiftAmount,     // flag .SH: FLO gives the shift count instead of the bit number
     Wrap,            // flag .W: shift counts are taken modulo 32, not clamped
     FunnelHigh,      // FunnelHigh: SHF
+    ShiftExtended,   // number: SHR, 0 none, 2 .X, 3 .XHI
     MinMaxExtended,  // MinMaxExtended: IMNMX
     PermuteMode,     // PermuteMode: PRMT
     Add3Shift,       // Add3Shift: IADD3
@@ -64,6 +65,8 @@ enum class Modifier : u8 {
     WideAddress, // flag .E: the address is a register pair
     CacheMode,   // CacheMode
     AtomicOp,    // AtomicOp
+    Spin,        // flag .SPIN: ATOMS.CAS
+    Unsigned,    // flag .U: LDS
     LdcMode,     // LdcMode
     CacheOp,     // CacheOp
     CacheTarget, // CacheTarget

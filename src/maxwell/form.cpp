@@ -1,0 +1,306 @@
+#include "maxwell/form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace heaviside::maxwell {
+namespace {
+
+struct Compiler {
+    const Row& row;
+    Form& form;
+    std::vector<std::string>& faults;
+    std::array<Field, 128> fields{};
+
+    void fault(std::string_view what) {
+        faults.push_back(fmt::format("{} {}: {}", mnemonic(row.opcode), row.text, what));
+    }
+
+    void compile_bits() {
+        int bit = 63;
+        for (const char* c = row.bits; *c; ++c) {
+            if (*c == ' ')
+                continue;
+            if (bit < 0)
+                return fault("more than 64 bits");
+            if (*c == '0' || *c == '1') {
+                form.mask |= u64{1} << bit;
+                form.value |= u64{static_cast<u8>(*c - '0')} << bit;
+            } else if (*c != '-') {
+                add_bit(fields[static_cast<u8>(*c) & 127], static_cast<u8>(bit));
+            }
+            --bit;
+        }
+        if (bit != -1)
+            fault("fewer than 64 bits");
+        form.guard = fields['p'];
+    }
+
+    // Bits come from the top: each extends the piece below which it lies, or begins one.
+    void add_bit(Field& field, u8 bit) {
+        if (field.count != 0 && field.pieces[0].shift == bit + 1) {
+            field.pieces[0].shift = bit;
+            ++field.pieces[0].width;
+            return;
+        }
+        if (field.count == field.pieces.size())
+            return fault("a field in too many pieces");
+        std::copy_backward(field.pieces.begin(), field.pieces.begin() + field.count,
+                           field.pieces.begin() + field.count + 1);
+        field.pieces[0] = {bit, 1};
+        ++field.count;
+    }
+
+    // The field that one or more letters name, the first with the upper bits.
+    Field field(std::string_view letters) {
+        Field result;
+        for (const char letter : letters) {
+            const Field f = fields[static_cast<u8>(letter) & 127];
+            if (!f.present() || result.count + f.count > result.pieces.size()) {
+                fault(fmt::format("no field {}", letters));
+                return result;
+            }
+            std::copy_backward(result.pieces.begin(), result.pieces.begin() + result.count,
+                               result.pieces.begin() + result.count + f.count);
+            std::copy(f.pieces.begin(), f.pieces.begin() + f.count, result.pieces.begin());
+            result.count = static_cast<u8>(result.count + f.count);
+        }
+        return result;
+    }
+
+    void add_item(Item item) {
+        if (form.item_count == form.items.size())
+            return fault("too many items");
+        form.items[form.item_count++] = item;
+    }
+
+    u8 add_modifier(std::string_view name, Field f) {
+        const ModifierTable* table = find_modifier_table(name);
+        if (!table) {
+            fault(fmt::format("no modifier table {}", name));
+            return 0;
+        }
+        if (form.modifier_use_count == form.modifier_uses.size()) {
+            fault("too many modifiers");
+            return 0;
+        }
+        const u8 index = form.modifier_use_count++;
+        form.modifier_uses[index] = {table, f};
+        if (table->modifier != Modifier::Count_)
+            form.modifier_index[static_cast<unsigned>(table->modifier)] = index;
+        add_check(*table, f);
+        return index;
+    }
+
+    void add_check(const ModifierTable& table, Field f) {
+        if (f.size() > 7)
+            return fault("a modifier wider than 7 bits");
+        const unsigned count = 1u << f.size();
+        Form::Check check{f, {}};
+        bool all = true;
+        for (unsigned i = 0; i < count; ++i) {
+            if (i < table.values.size() && table.values[i].text)
+                check.valid[i >> 6] |= u64{1} << (i & 63);
+            else
+                all = false;
+        }
+        if (all)
+            return;
+        if (form.check_count == form.checks.size())
+            return fault("too many checks");
+        form.checks[form.check_count++] = check;
+    }
+
+    void compile_text() {
+        const char* c = row.text;
+        while (*c) {
+            const char* brace = std::strchr(c, '{');
+            if (!brace)
+                brace = c + std::strlen(c);
+            if (brace != c)
+                add_item({Item::Literal, 0, c, static_cast<u8>(brace - c)});
+            if (!*brace)
+                break;
+            const char* end = std::strchr(brace, '}');
+            if (!end)
+                return fault("no closing brace");
+            compile_braces({brace + 1, static_cast<std::size_t>(end - brace - 1)});
+            c = end + 1;
+        }
+    }
+
+    // One word of `text`, which it is taken from.
+    static std::string_view next_word(std::string_view& text) {
+        const auto begin = std::min(text.find_first_not_of(' '), text.size());
+        text.remove_prefix(begin);
+        const auto end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        text.remove_prefix(end);
+        return word;
+    }
+
+    void compile_braces(std::string_view text) {
+        if (text.starts_with('.')) {
+            const std::string_view name = next_word(text).substr(1);
+            const std::string_view letter = next_word(text);
+            add_item({Item::Modifier, add_modifier(name, field(letter)), nullptr, 0});
+            return;
+        }
+        if (text == "[" || text == "]") {
+            add_item({text == "[" ? Item::GroupBegin : Item::GroupEnd, 0, nullptr, 0});
+            return;
+        }
+        if (form.operand_count == form.operands.size())
+            return fault("too many operands");
+        const u8 index = form.operand_count++;
+        compile_operand(text, form.operands[index]);
+        form.slot_index[static_cast<unsigned>(form.operands[index].slot)] = index;
+        add_item({Item::Operand, index, nullptr, 0});
+    }
+
+    void compile_operand(std::string_view text, OperandSpec& spec) {
+        const std::string_view head = next_word(text);
+        const auto colon = head.find(':');
+        static constexpr std::array<std::string_view, 13> slots{"D", "P",  "Q",  "D2", "A", "B", "C",
+                                                                "S", "S2", "S3", "T",  "I", "I2"};
+        static constexpr std::array<std::string_view, 25> types{"R", "P",  "C",  "CS",  "CI",  "I",   "S",   "IS", "IN",
+                                                                "F", "FD", "FS", "H",   "M",   "A",   "AC",  "AX", "T",
+                                                                "J", "SR", "N",  "SET", "SWZ", "CAS", "CAS2"};
+        const auto slot = std::find(slots.begin(), slots.end(), head.substr(0, colon));
+        if (colon == head.npos || slot == slots.end())
+            return fault("an operand begins with a slot");
+        const auto type = std::find(types.begin(), types.end(), head.substr(colon + 1));
+        if (type == types.end())
+            return fault("unknown operand type");
+        spec.slot = static_cast<Slot>(slot - slots.begin());
+        spec.type = static_cast<OperandType>(type - types.begin());
+        spec.suffix_first = form.modifier_use_count;
+        unsigned count = 0;
+        for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+            switch (word[0]) {
+            case '-':
+                spec.negate = flag(word);
+                break;
+            case '!':
+                spec.negate = flag(word);
+                break;
+            case '|':
+                spec.absolute = flag(word);
+                break;
+            case '~':
+                spec.invert = flag(word);
+                break;
+            case '.':
+                add_modifier(word.substr(1), field(next_word(text)));
+                ++spec.suffix_count;
+                break;
+            case '?':
+                spec.optional = true;
+                spec.omitted = static_cast<u8>(std::atoi(word.data() + 1));
+                break;
+            case '^':
+                if (word == "^7") {
+                    spec.flip = 7;
+                } else {
+                    const auto colon_at = word.find(':');
+                    form.excluded_field = colon_at == word.npos ? spec.fields[0] : field(word.substr(colon_at + 1));
+                    form.excluded_value = static_cast<u8>(std::atoi(word.data() + 1));
+                }
+                break;
+            case '<':
+                spec.comma_before = true;
+                break;
+            case '>':
+                spec.comma_after = true;
+                break;
+            case '_':
+                spec.blank_before = true;
+                break;
+            default:
+                if (word.size() != 1 || count == spec.fields.size())
+                    return fault("bad operand field");
+                spec.fields[count++] = field(word);
+            }
+        }
+    }
+
+    Flag flag(std::string_view word) {
+        Flag result{field(word.substr(1, 1)), 1};
+        if (word.size() == 4 && word[2] == '=')
+            result.match = static_cast<u8>(word[3] - '0');
+        return result;
+    }
+};
+
+} // namespace
+
+Table::Table() {
+    std::array rows{float_rows(),  double_and_half_rows(), integer_rows(), move_and_convert_rows(),
+                    memory_rows(), texture_rows(),         control_rows(), video_rows()};
+    std::size_t count = 0;
+    for (const auto part : rows)
+        count += part.size();
+    forms_.resize(count);
+    std::size_t next = 0;
+    for (const auto part : rows) {
+        for (const Row& row : part) {
+            Form& form = forms_[next++];
+            form.opcode = row.opcode;
+            form.row = &row;
+            form.modifier_index.fill(0xff);
+            form.slot_index.fill(0xff);
+            Compiler compiler{row, form, faults_};
+            compiler.compile_bits();
+            compiler.compile_text();
+        }
+    }
+
+    // Index by the upper 13 bits: a form stands under every key that its fixed bits allow.
+    constexpr unsigned keys = 1u << 13;
+    std::vector<std::pair<u16, u16>> entries;
+    entries.reserve(keys);
+    for (std::size_t i = 0; i < forms_.size(); ++i) {
+        const u32 value = static_cast<u32>(forms_[i].value >> 51);
+        const u32 open = ~static_cast<u32>(forms_[i].mask >> 51) & (keys - 1);
+        for (u32 subset = open;; subset = (subset - 1) & open) {
+            entries.emplace_back(static_cast<u16>(value | subset), static_cast<u16>(i));
+            if (subset == 0)
+                break;
+        }
+    }
+    starts_.assign(keys + 1, 0);
+    for (const auto& [key, form] : entries)
+        ++starts_[key + 1u];
+    for (unsigned key = 0; key < keys; ++key)
+        starts_[key + 1] += starts_[key];
+    candidates_.resize(entries.size());
+    std::vector<u32> fill(starts_.begin(), starts_.end() - 1);
+    for (const auto& [key, form] : entries)
+        candidates_[fill[key]++] = form;
+}
+
+const Table& Table::get() {
+    static const Table table;
+    return table;
+}
+
+std::optional<Instruction> decode(u64 word, u32 address) {
+    const Table& table = Table::get();
+    for (const u16 index : table.candidates(word)) {
+        const Form& form = table.forms()[index];
+        if ((word & form.mask) != form.value)
+            continue;
+        if (form.excluded_field.present() && form.excluded_field.get(word) == form.excluded_value)
+            continue;
+        for (unsigned i = 0; i < form.check_count; ++i)
+            if (!form.checks[i].holds(word))
+                return std::nullopt;
+        return Instruction(&form, word, address);
+    }
+    return std::nullopt;
+}
+
+} // namespace heaviside::maxwell
