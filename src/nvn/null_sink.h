@@ -7,7 +7,7 @@
 
 namespace heaviside::nvn {
 
-class NullSink final : public stream::Sink {
+class NullSink : public stream::Sink {
 public:
     void queue_created(stream::QueueId, const stream::QueueDescription&) override {}
     void queue_destroyed(stream::QueueId) override {}

@@ -1,0 +1,141 @@
+// The device: integers, modes, handles, callbacks. Expected values: docs/nvn/device_integers.tsv (measured on a
+// console) and the ledger rows named.
+#include "tests/nvn/client.h" // first: with the client's wrappers
+
+#include "nvn/runtime.h"
+
+#include <string>
+
+namespace heaviside::nvn {
+namespace {
+
+using test::Device;
+
+int integer(int selector) {
+    int value = -1;
+    nvnDeviceGetInteger(nullptr, static_cast<NVNdeviceInfo>(selector), &value);
+    return value;
+}
+
+TEST(Device, MeasuredIntegers) {
+    test::load_procs();
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_UNIFORM_BUFFER_BINDINGS_PER_STAGE), 14);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_TEXTURE_BINDINGS_PER_STAGE), 32);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_RESERVED_TEXTURE_DESCRIPTORS), 256);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_RESERVED_SAMPLER_DESCRIPTORS), 256);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_COMMAND_BUFFER_CONTROL_ALIGNMENT), 8);  // OBJ-111
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_COMMAND_BUFFER_MIN_CONTROL_SIZE), 256); // OBJ-111
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_MAX_TEXTURE_POOL_SIZE), 1048576);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_MEMORY_POOL_PAGE_SIZE), 65536);
+    EXPECT_EQ(integer(NVN_DEVICE_INFO_QUEUE_CONTROL_MEMORY_GRANULARITY), 4096);
+}
+
+TEST(Device, LateItemsAreExact) { // OBJ-229
+    test::load_procs();
+    const int expected[] = {128, 32, 65535, 1, 32, 256, 16, 65535, 65535, 256, 16383};
+    for (int i = 0; i < 11; ++i)
+        EXPECT_EQ(integer(0x5E + i), expected[i]) << i;
+    EXPECT_EQ(integer(0x69), 0);
+    EXPECT_EQ(integer(0x7FFFFFFF), 0);
+    EXPECT_EQ(integer(-1), 0);
+}
+
+TEST(Device, ShaderCodeVersionsReachOneSixteen) { // OBJ-226
+    test::load_procs();
+    EXPECT_EQ(integer(0x2E), 1);
+    EXPECT_EQ(integer(0x2F), 1);
+    EXPECT_EQ(integer(0x30), 16);
+    EXPECT_LE(integer(0x31), 9);
+}
+
+TEST(Device, ApiVersionIsTheConfiguredOne) { // GFX-056, OBJ-222
+    test::load_procs();
+    EXPECT_EQ(integer(0), 55);
+    EXPECT_EQ(integer(1), 15);
+    set_api_version(53, 313);
+    EXPECT_EQ(integer(0), 53);
+    EXPECT_EQ(integer(1), 313);
+    set_api_version(0, 0);
+    EXPECT_EQ(integer(0), 55);
+}
+
+TEST(Device, ModesHaveDefaultsAndReadBack) { // OBJ-234, REN-102
+    Device device;
+    EXPECT_EQ(nvnDeviceGetWindowOriginMode(&device.object), NVN_WINDOW_ORIGIN_MODE_LOWER_LEFT);
+    EXPECT_EQ(nvnDeviceGetDepthMode(&device.object), NVN_DEPTH_MODE_NEAR_IS_MINUS_W);
+    nvnDeviceSetWindowOriginMode(&device.object, NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT);
+    nvnDeviceSetDepthMode(&device.object, NVN_DEPTH_MODE_NEAR_IS_ZERO);
+    EXPECT_EQ(nvnDeviceGetWindowOriginMode(&device.object), NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT);
+    EXPECT_EQ(nvnDeviceGetDepthMode(&device.object), NVN_DEPTH_MODE_NEAR_IS_ZERO);
+}
+
+TEST(Device, HandlesHoldTextureAndSamplerIds) { // OBJ-235
+    Device device;
+    EXPECT_EQ(nvnDeviceGetTextureHandle(&device.object, 0x1234, 0x101), 0x10101234u);
+    EXPECT_EQ(nvnDeviceGetTextureHandle(&device.object, 0xFFFFF, 0xFFF), 0xFFFFFFFFu);
+    EXPECT_EQ(nvnDeviceGetTexelFetchHandle(&device.object, 0x1234), 0x1234u);
+    EXPECT_EQ(nvnDeviceGetImageHandle(&device.object, 0x1234), 0x1234u);
+    EXPECT_EQ(nvnDeviceGetSeparateTextureHandle(&device.object, 0x1234).value, 0x1234u);
+    EXPECT_EQ(nvnDeviceGetSeparateSamplerHandle(&device.object, 0x101).value, 0x10100000u);
+}
+
+TEST(Device, TicksAreThirteenEighthsOfANanosecond) {
+    Device device;
+    const NVNcounterData small{0, 9}, large{0, u64{1} << 61};
+    EXPECT_EQ(nvnDeviceGetTimestampInNanoseconds(&device.object, &small), 14u); // 14.625
+    EXPECT_EQ(nvnDeviceGetTimestampInNanoseconds(&device.object, &large), u64{13} << 58);
+}
+
+struct Heard {
+    int count = 0;
+    std::string message;
+};
+void hear(NVNdebugCallbackSource, NVNdebugCallbackType type, int, NVNdebugCallbackSeverity, const char* message,
+          void* user) {
+    auto& heard = *static_cast<Heard*>(user);
+    ++heard.count;
+    heard.message = message;
+    EXPECT_EQ(type, NVN_DEBUG_CALLBACK_TYPE_API_ERROR);
+}
+
+TEST(Device, DebugCallbackHearsErrorsUntilRemoved) { // GFX-039
+    Device device;
+    Heard heard;
+    nvnDeviceInstallDebugCallback(&device.object, hear, &heard, NVN_TRUE);
+    nvnMemoryPoolFinalize(nullptr);
+    EXPECT_EQ(heard.count, 1);
+    EXPECT_NE(heard.message.find("nvnMemoryPoolFinalize"), std::string::npos);
+    nvnDeviceInstallDebugCallback(&device.object, nullptr, nullptr, NVN_TRUE);
+    nvnMemoryPoolFinalize(nullptr);
+    EXPECT_EQ(heard.count, 1);
+}
+
+TEST(Device, HintsSucceed) { // OBJ-241, OBJ-245
+    Device device;
+    const float color[4] = {};
+    EXPECT_TRUE(nvnDeviceRegisterFastClearDepth(&device.object, 0.25f));
+    EXPECT_TRUE(nvnDeviceRegisterFastClearColor(&device.object, color, NVN_FORMAT_RGBA8));
+    nvnDeviceSetIntermediateShaderCache(&device.object, 8);
+    nvnDeviceFinalizeCommandHandle(&device.object, 0);
+}
+
+TEST(Device, StarterRunsWhileNothingIsConnected) {
+    int calls = 0;
+    set_runtime_starter({[](void* user) {
+                             ++*static_cast<int*>(user);
+                             return false;
+                         },
+                         &calls});
+    test::load_procs();
+    NVNdeviceBuilder builder;
+    nvnDeviceBuilderSetDefaults(&builder);
+    NVNdevice device;
+    EXPECT_FALSE(nvnDeviceInitialize(&device, &builder));
+    EXPECT_EQ(calls, 1);
+    set_runtime_starter({});
+    EXPECT_TRUE(nvnDeviceInitialize(&device, &builder));
+    nvnDeviceFinalize(&device);
+}
+
+} // namespace
+} // namespace heaviside::nvn

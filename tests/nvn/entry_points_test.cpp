@@ -1,0 +1,156 @@
+// The table of entry points and the public header, held against docs/nvn (through the generated prototypes.inc).
+#include "tests/nvn/client.h" // first: with the client's wrappers
+
+#include "nvn/entry_table.h"
+#include "nvn/runtime.h"
+
+#include <algorithm>
+#include <set>
+#include <type_traits>
+
+extern "C" int c_client_runs(void);
+extern "C" const unsigned nvnPrivate0;
+
+namespace heaviside::nvn {
+namespace {
+
+using test::Device;
+using test::load_procs;
+
+// --- The header ---
+
+template <class F>
+struct Registers;
+template <class R, class... A>
+struct Registers<R (*)(A...)> {
+    static constexpr int floating = (0 + ... + (std::is_floating_point_v<A> ? 1 : 0));
+    static constexpr int integer = static_cast<int>(sizeof...(A)) - floating;
+};
+
+#define PROTOTYPE(type, result, parameters)                                                                            \
+    static_assert(std::is_same_v<type, result(*) parameters>);                                                         \
+    static_assert(Registers<type>::integer <= 8 && Registers<type>::floating <= 8); /* GFX-028 */
+#define OBJECT_SIZE(name, bytes, minimum)                                                                              \
+    static_assert(sizeof(name) == (bytes) && (minimum) <= (bytes) && alignof(name) <= 8);
+#define MUTATES(name, object)
+#define NAME(name)
+#include "tests/nvn/prototypes.inc"
+#undef PROTOTYPE
+#undef OBJECT_SIZE
+#undef MUTATES
+#undef NAME
+
+static_assert(sizeof(NVNformat) == 4 && sizeof(NVNboolean) == 1 && sizeof(NVNseparateTextureHandle) == 8);
+static_assert(sizeof(NVNmappingRequest) == 40 && sizeof(NVNshaderData) == 16 && sizeof(NVNcopyRegion) == 24);
+static_assert(NVN_MEMORY_POOL_FLAGS_CPU_UNCACHED_BIT == 2 && NVN_TEXTURE_FLAGS_DISPLAY_BIT == 1);
+
+constexpr const char* all_names[] = {
+#define PROTOTYPE(type, result, parameters)
+#define OBJECT_SIZE(name, bytes, minimum)
+#define MUTATES(name, object)
+#define NAME(name) #name,
+#include "tests/nvn/prototypes.inc"
+#undef PROTOTYPE
+#undef OBJECT_SIZE
+#undef MUTATES
+#undef NAME
+};
+
+TEST(EntryPoints, HeaderServesCClients) {
+    EXPECT_EQ(c_client_runs(), 0);
+}
+
+// --- The table ---
+
+TEST(EntryPoints, EveryNameResolvesWithoutADevice) {
+    ASSERT_EQ(std::size(all_names), 538u);
+    load_procs();
+    for (const char* name : all_names) {
+        EXPECT_NE(nvnBootstrapLoader(name), nullptr) << name;
+        EXPECT_EQ(nvnDeviceGetProcAddress(nullptr, name), nvnBootstrapLoader(name)) << name;
+    }
+}
+
+TEST(EntryPoints, FunctionsDifferFromOneAnother) {
+    std::set<PFNNVNGENERICFUNCPTRPROC> functions;
+    for (const EntryPoint& entry : entry_points())
+        EXPECT_TRUE(functions.insert(entry.function).second) << entry.name;
+}
+
+TEST(EntryPoints, InventedNamesAreNullAndRemembered) { // OBJ-230, GFX-051
+    load_procs();
+    EXPECT_EQ(nvnDeviceGetProcAddress(nullptr, "nvnInventedForThisTest"), nullptr);
+    EXPECT_EQ(nvnDeviceGetProcAddress(nullptr, "nvnInventedForThisTest"), nullptr);
+    EXPECT_EQ(nvnDeviceGetProcAddress(nullptr, nullptr), nullptr);
+    EXPECT_EQ(nvnBootstrapLoader(""), nullptr);
+    const auto misses = unknown_lookups();
+    EXPECT_EQ(std::ranges::count(misses, "nvnInventedForThisTest"), 1);
+}
+
+TEST(EntryPoints, KnownExtensionIsCallable) { // OBJ-230
+    const auto extension = nvnBootstrapLoader("nvnSetExternalDebuggerEnabledNVX");
+    ASSERT_NE(extension, nullptr);
+    extension();
+}
+
+TEST(EntryPoints, UnbuiltNamesReturnZeroAndAreCounted) { // OBJ-232, GFX-049
+    const auto stub =
+        std::ranges::find_if(entry_points(), [](const EntryPoint& e) { return e.status != EntryStatus::Built; });
+    if (stub == entry_points().end())
+        GTEST_SKIP() << "every entry point is built";
+    const auto count = [&] {
+        for (const CallCount& call : unimplemented())
+            if (call.name == stub->name)
+                return call.count;
+        return u64{0};
+    };
+    const u64 before = count();
+    EXPECT_EQ(reinterpret_cast<u64 (*)(u64)>(stub->function)(0x1234), 0u);
+    EXPECT_EQ(reinterpret_cast<u64 (*)(u64)>(stub->function)(0x1234), 0u);
+    EXPECT_EQ(count(), before + 2);
+}
+
+TEST(EntryPoints, WithPrototypeMeansBuilt) {
+    for (const EntryPoint& entry : entry_points())
+        EXPECT_NE(entry.status, EntryStatus::Stub) << entry.name;
+}
+
+PFNNVNGENERICFUNCPTRPROC marker() {
+    return reinterpret_cast<PFNNVNGENERICFUNCPTRPROC>(0x5150);
+}
+
+TEST(EntryPoints, WrapperSeesEveryPointerHandedOut) { // GFX-027
+    load_procs();
+    std::set<std::string> seen;
+    set_callable_wrapper({[](void* user, PFNNVNGENERICFUNCPTRPROC, const char* name) {
+                              static_cast<std::set<std::string>*>(user)->insert(name);
+                              return marker();
+                          },
+                          &seen});
+    EXPECT_EQ(nvnBootstrapLoader("nvnDeviceGetProcAddress"), marker());
+    EXPECT_EQ(pfnc_nvnDeviceGetProcAddress(nullptr, "nvnQueueFinish"), marker());
+    set_callable_wrapper({});
+    EXPECT_TRUE(seen.contains("nvnDeviceGetProcAddress") && seen.contains("nvnQueueFinish"));
+    EXPECT_NE(nvnBootstrapLoader("nvnQueueFinish"), marker());
+}
+
+TEST(EntryPoints, ExternalFlagOfNewerSdksStaysZero) { // OBJ-254
+    EXPECT_EQ(nvnPrivate0, 0u);
+}
+
+TEST(EntryPoints, BooleansHaveEightBits) { // GFX-029
+    load_procs();
+    // As a caller that leaves the upper bits of the register as they were.
+    const auto set =
+        reinterpret_cast<void (*)(NVNdepthStencilState*, u32)>(
+        nvnBootstrapLoader("nvnDepthStencilStateSetDepthTestEnable"));
+    NVNdepthStencilState state;
+    nvnDepthStencilStateSetDefaults(&state);
+    set(&state, 0xFFFFFF01);
+    EXPECT_EQ(nvnDepthStencilStateGetDepthTestEnable(&state), NVN_TRUE);
+    set(&state, 0xABCDEF00);
+    EXPECT_EQ(nvnDepthStencilStateGetDepthTestEnable(&state), NVN_FALSE);
+}
+
+} // namespace
+} // namespace heaviside::nvn
