@@ -202,8 +202,10 @@ size_t nvnQueueBuilderGetQueueMemorySize(const NVNqueueBuilder* builder) {
 
 NVNboolean nvnQueueInitialize(NVNqueue* queue, const NVNqueueBuilder* builder) {
     const QueueBuilder* const b = valid(builder, __func__);
-    if (!queue || !b) {
-        report_bad_object(__func__, nullptr);
+    if (!b)
+        return NVN_FALSE;
+    if (!queue) {
+        report_bad_object(__func__, queue);
         return NVN_FALSE;
     }
     if (!as_valid(b->device, __func__))

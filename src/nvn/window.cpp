@@ -119,8 +119,10 @@ const NVNtexture* nvnWindowBuilderGetTexture(const NVNwindowBuilder* builder, in
 
 NVNboolean nvnWindowInitialize(NVNwindow* window, const NVNwindowBuilder* builder) {
     const WindowBuilder* const b = valid(builder, __func__);
-    if (!window || !b) {
-        report_bad_object(__func__, nullptr);
+    if (!b)
+        return NVN_FALSE;
+    if (!window) {
+        report_bad_object(__func__, window);
         return NVN_FALSE;
     }
     if (!as_valid(b->device, __func__))
