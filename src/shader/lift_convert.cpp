@@ -1,0 +1,216 @@
+// Conversions between number formats.
+#include "shader/lift_context.h"
+
+namespace heaviside::shader::lifting {
+namespace {
+
+using ir::Relation;
+using ir::Rounding;
+using maxwell::DataType;
+using maxwell::IntegerRounding;
+
+u32 width(DataType type) {
+    switch (type) {
+    case DataType::U8:
+    case DataType::S8:
+        return 8;
+    case DataType::U16:
+    case DataType::S16:
+    case DataType::F16:
+        return 16;
+    case DataType::U64:
+    case DataType::S64:
+    case DataType::F64:
+        return 64;
+    default:
+        return 32;
+    }
+}
+
+DataType destination_type(const Instruction& i) {
+    return i.get<DataType>(Modifier::DestinationType);
+}
+DataType source_type(const Instruction& i) {
+    return i.get<DataType>(Modifier::SourceType);
+}
+
+Rounding integer_rounding(const Instruction& i) {
+    switch (i.get<IntegerRounding>()) {
+    case IntegerRounding::Down:
+        return Rounding::Down;
+    case IntegerRounding::Up:
+        return Rounding::Up;
+    case IntegerRounding::Zero:
+        return Rounding::Zero;
+    default:
+        return Rounding::Nearest;
+    }
+}
+
+// A half of the source as a float; negation and the like apply to the half's value.
+Value half_source(Lifter& l, const Operand& operand) {
+    Operand raw = operand;
+    raw.negated = raw.absolute = false;
+    const u32 half = operand.part == maxwell::Part::H1 || operand.part == maxwell::Part::H1H1 ? 1 : 0;
+    Value value = l.b.op(Op::HalfToFloat, {l.word(raw)}, half);
+    if (operand.absolute)
+        value = l.b.op(Op::FAbs, {value});
+    return operand.negated ? l.b.op(Op::FNeg, {value}) : value;
+}
+
+Value float_source(Lifter& l, const Instruction& i) {
+    const Operand operand = i.operand(Slot::B);
+    return source_type(i) == DataType::F16 ? half_source(l, operand) : l.number(operand);
+}
+
+Value saturated_double(Lifter& l, Value value) { // to 0..1, NaN gives 0
+    const Value zero = l.b.quad(0), one = l.b.quad(0x3ff0000000000000);
+    return l.b.op(Op::DMin, {l.b.op(Op::DMax, {value, zero}), one});
+}
+
+// Between floats of different size the result is rounded; .ROUND and kin make integers of a float of the same size.
+void f2f(Lifter& l, const Instruction& i) {
+    const DataType to = destination_type(i), from = source_type(i);
+    const bool to_integer =
+        i.get<IntegerRounding>() != IntegerRounding::None && i.get<IntegerRounding>() != IntegerRounding::Pass;
+    const u32 mods = float_mods(i), integer_mods = ir::float_mods(integer_rounding(i), flushes(i));
+    if (from == DataType::F64) {
+        Value value = l.real(i, Slot::B);
+        if (to_integer)
+            value = l.b.op(Op::DRoundInt, {value}, 0, integer_mods);
+        if (to == DataType::F64)
+            return l.set_pair(i.operand(Slot::D).reg, i.has(Modifier::Saturate) ? saturated_double(l, value) : value);
+        const Value single = l.b.op(Op::F64ToF32, {value}, 0, mods);
+        if (to == DataType::F32)
+            return l.float_result(i, single);
+        return l.unsupported("double to half");
+    }
+    Value value = float_source(l, i);
+    if (to_integer)
+        value = l.b.op(Op::FRoundInt, {value}, 0, integer_mods);
+    else if (flushes(i) && from == DataType::F32)
+        value = l.b.op(Op::FFlush, {value});
+    if (i.has(Modifier::Saturate))
+        value = l.b.op(Op::FSaturate, {value});
+    if (to == DataType::F64)
+        return l.set_pair(i.operand(Slot::D).reg, l.b.op(Op::F32ToF64, {value}, 0, mods));
+    if (i.has(Modifier::WriteCC))
+        l.float_flags(value);
+    l.result(i, to == DataType::F16 ? l.b.op(Op::FloatToHalf, {value}, 0, mods) : value);
+}
+
+// Narrow results saturate to their own range.
+Value clamp_integer(Lifter& l, Value value, DataType type) {
+    const u32 bits = width(type);
+    if (bits >= 32)
+        return value;
+    if (!is_signed(type))
+        return l.b.op(Op::IMinU, {value, l.b.word((1u << bits) - 1)});
+    const u32 high = (1u << (bits - 1)) - 1;
+    return l.b.op(Op::IMaxS, {l.b.op(Op::IMinS, {value, l.b.word(high)}), l.b.word(~high)});
+}
+
+void f2i(Lifter& l, const Instruction& i) {
+    const DataType to = destination_type(i);
+    const bool sign = is_signed(to), wide = width(to) == 64;
+    const u32 mods = ir::float_mods(integer_rounding(i), flushes(i));
+    Op op{};
+    Value source;
+    if (source_type(i) == DataType::F64) {
+        source = l.real(i, Slot::B);
+        op = wide ? (sign ? Op::F64ToS64 : Op::F64ToU64) : (sign ? Op::F64ToS32 : Op::F64ToU32);
+    } else {
+        source = float_source(l, i);
+        op = wide ? (sign ? Op::F32ToS64 : Op::F32ToU64) : (sign ? Op::F32ToS32 : Op::F32ToU32);
+    }
+    const Value value = l.b.op(op, {source}, 0, mods);
+    if (wide)
+        return l.set_pair(i.operand(Slot::D).reg, value);
+    l.integer_result(i, clamp_integer(l, value, to));
+}
+
+// The source's part, extended to 32 bits, with its own absolute value and negation.
+Value integer_part(Lifter& l, const Operand& operand, DataType type) {
+    Operand raw = operand;
+    raw.negated = raw.absolute = false;
+    Value value = l.word(raw);
+    const u32 bits = width(type);
+    if (bits < 32) {
+        u32 first = 0;
+        if (operand.part >= maxwell::Part::B1 && operand.part <= maxwell::Part::B3)
+            first = 8 * (static_cast<u32>(operand.part) - static_cast<u32>(maxwell::Part::B0));
+        else if (operand.part == maxwell::Part::H1)
+            first = 16;
+        value = is_signed(type) ? l.signed_bits(value, first, bits) : l.bits(value, first, bits);
+    }
+    if (operand.absolute)
+        value = l.b.op(Op::IAbs, {value});
+    return operand.negated ? l.b.op(Op::INeg, {value}) : value;
+}
+
+Value wide_integer(Lifter& l, const Operand& operand) {
+    Operand raw = operand;
+    raw.negated = raw.absolute = false;
+    Value value = l.wide(raw);
+    const auto negated = [&](Value v) { return l.b.op(Op::ISub64, {l.b.quad(0), v}); };
+    if (operand.absolute)
+        value = l.select(l.is_negative(l.b.op(Op::High, {value})), negated(value), value);
+    return operand.negated ? negated(value) : value;
+}
+
+void i2f(Lifter& l, const Instruction& i) {
+    const DataType to = destination_type(i), from = source_type(i);
+    const u32 mods = float_mods(i);
+    const bool sign = is_signed(from);
+    const Operand operand = i.operand(Slot::B);
+    const bool to_double = to == DataType::F64;
+    Value value;
+    if (width(from) == 64)
+        value = l.b.op(to_double ? (sign ? Op::S64ToF64 : Op::U64ToF64) : (sign ? Op::S64ToF32 : Op::U64ToF32),
+                       {wide_integer(l, operand)}, 0, mods);
+    else
+        value = l.b.op(to_double ? (sign ? Op::S32ToF64 : Op::U32ToF64) : (sign ? Op::S32ToF32 : Op::U32ToF32),
+                       {integer_part(l, operand, from)}, 0, mods);
+    if (to_double)
+        return l.set_pair(i.operand(Slot::D).reg, value);
+    if (to == DataType::F16)
+        return l.result(i, l.b.op(Op::FloatToHalf, {value}, 0, mods));
+    l.float_result(i, value);
+}
+
+// Without .SAT the result is the low bits, extended by the destination's type; with it, the nearest value of that type.
+void i2i(Lifter& l, const Instruction& i) {
+    const DataType to = destination_type(i), from = source_type(i);
+    if (width(to) == 64 || width(from) == 64)
+        return l.unsupported("64-bit conversion");
+    const Value value = integer_part(l, i.operand(Slot::B), from);
+    const bool negative_possible = is_signed(from) || i.operand(Slot::B).negated;
+    const u32 bits = width(to);
+    if (!i.has(Modifier::Saturate)) {
+        if (bits == 32)
+            return l.integer_result(i, value);
+        return l.integer_result(i, is_signed(to) ? l.signed_bits(value, 0, bits) : l.bits(value, 0, bits));
+    }
+    if (!is_signed(to)) {
+        const Value positive = negative_possible ? l.b.op(Op::IMaxS, {value, l.b.word(0)}) : value;
+        return l.integer_result(i, clamp_integer(l, positive, to));
+    }
+    const u32 high = bits == 32 ? 0x7fffffff : (1u << (bits - 1)) - 1;
+    const Value limited = negative_possible ? value : l.b.op(Op::IMinU, {value, l.b.word(high)});
+    l.integer_result(i, clamp_integer(l, limited, to));
+}
+
+constexpr LiftRow rows[] = {
+    {Opcode::F2F, f2f},
+    {Opcode::F2I, f2i},
+    {Opcode::I2F, i2f},
+    {Opcode::I2I, i2i},
+};
+
+} // namespace
+
+std::span<const LiftRow> lift_convert_rows() {
+    return rows;
+}
+
+} // namespace heaviside::shader::lifting
