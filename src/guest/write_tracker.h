@@ -60,20 +60,18 @@ public:
     [[nodiscard]] u64 faults() const { return faults_.load(std::memory_order_relaxed); }
 
 private:
-    struct Region; // pages' states
+    struct Region;
     struct Table;
-    [[nodiscard]] const Table* enter() const;
-    void leave() const;
+    class Reading; // keeps the table alive
     void publish(std::unique_ptr<const Table> next);
     template <class Visit>
-    bool for_each_page_run(GuestAddress start, u64 size, Visit&& visit) const;
+    void visit(const Table& table, u64 start, u64 size, Visit&& visit) const;
 
     std::mutex mutex_; // add, remove
     std::atomic<const Table*> table_;
     mutable std::atomic<u32> readers_ = 0;
     std::vector<std::unique_ptr<const Table>> retired_;
-    std::vector<std::unique_ptr<Region>> regions_;
-    std::atomic<u64> epoch_ = 1;
+    std::atomic<u64> epoch_ = 0;
     std::atomic<u64> faults_ = 0;
 };
 

@@ -1,0 +1,196 @@
+// Pages that the CPU wrote are found by protecting them.
+#include "guest/write_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <sys/mman.h>
+#include <thread>
+
+namespace heaviside::guest {
+namespace {
+
+class WriteTracking : public ::testing::Test {
+protected:
+    static constexpr u64 page_count = 16;
+    void SetUp() override {
+        page = page_size();
+        void* p = mmap(nullptr, page_count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(p, MAP_FAILED);
+        memory = static_cast<volatile u8*>(p);
+        tracker.emplace();
+        auto installed = FaultHandler::install(*tracker);
+        ASSERT_TRUE(installed) << installed.error().message;
+        handler.emplace(std::move(*installed));
+        ASSERT_TRUE(tracker->add(at(0), page_count * page));
+    }
+    void TearDown() override {
+        handler.reset();
+        tracker.reset();
+        munmap(const_cast<u8*>(memory), page_count * page);
+    }
+    GuestAddress at(u64 index) const { return GuestAddress{reinterpret_cast<u64>(memory) + index * page}; }
+
+    u64 page = 0;
+    volatile u8* memory = nullptr;
+    std::optional<WriteTracker> tracker;
+    std::optional<FaultHandler> handler;
+};
+
+TEST_F(WriteTracking, SeesAWriteOnceAndKeepsItsValue) {
+    const u64 stamp = tracker->arm(at(0), page_count * page);
+    EXPECT_FALSE(tracker->written_since(at(0), page_count * page, stamp));
+    memory[3 * page + 5] = 42;
+    EXPECT_EQ(memory[3 * page + 5], 42);
+    EXPECT_TRUE(tracker->written_since(at(0), page_count * page, stamp));
+    EXPECT_TRUE(tracker->written_since(at(3), 1, stamp));
+    EXPECT_FALSE(tracker->written_since(at(2), page, stamp));
+    EXPECT_FALSE(tracker->written_since(at(4), page, stamp));
+    EXPECT_EQ(tracker->faults(), 1u);
+    memory[3 * page + 6] = 43;
+    EXPECT_EQ(tracker->faults(), 1u) << "the page stays writable until it is armed again";
+    const u64 later = tracker->arm(at(0), page_count * page);
+    EXPECT_FALSE(tracker->written_since(at(0), page_count * page, later));
+}
+
+TEST_F(WriteTracking, ListsWrittenPagesMerged) {
+    const u64 stamp = tracker->arm(at(0), page_count * page);
+    for (const u64 i : {1, 2, 3, 9})
+        memory[i * page] = 1;
+    const std::vector<PageRange> expected{{at(1), 3 * page}, {at(9), page}};
+    EXPECT_EQ(tracker->pages_written_since(at(0), page_count * page, stamp), expected);
+    const std::vector<PageRange> part{{at(2) + 16, page - 16}};
+    EXPECT_EQ(tracker->pages_written_since(at(2) + 16, page - 16, stamp), part) << "clipped to what was asked";
+}
+
+TEST_F(WriteTracking, EachReaderHasItsOwnStamp) {
+    const u64 first = tracker->arm(at(0), 4 * page);
+    memory[page] = 1;
+    const u64 second = tracker->arm(at(0), 4 * page); // another reader takes the bytes now
+    EXPECT_TRUE(tracker->written_since(at(0), 4 * page, first)) << "the first reader has not seen that write";
+    EXPECT_FALSE(tracker->written_since(at(0), 4 * page, second));
+    memory[2 * page] = 1;
+    EXPECT_TRUE(tracker->written_since(at(2), page, first));
+    EXPECT_TRUE(tracker->written_since(at(2), page, second));
+    EXPECT_FALSE(tracker->written_since(at(3), page, first)) << "arming again does not make a page look written";
+}
+
+TEST_F(WriteTracking, UntrackedAndNeverArmedPagesCountAsWritten) {
+    EXPECT_TRUE(tracker->written_since(at(0), page, ~u64{0} >> 2));
+    const u64 stamp = tracker->arm(at(0), page);
+    EXPECT_TRUE(tracker->written_since(at(0), 2 * page, stamp)) << "page 1 was never armed";
+    EXPECT_TRUE(tracker->written_since(GuestAddress{0x1000}, 16, stamp)) << "no tracked range";
+}
+
+TEST_F(WriteTracking, AnOpenedPageIsWritableWithoutCounting) {
+    const u64 stamp = tracker->arm(at(0), 2 * page);
+    tracker->open(at(0), page);
+    memory[0] = 1; // what the library or the GPU stores
+    EXPECT_EQ(tracker->faults(), 0u);
+    EXPECT_FALSE(tracker->written_since(at(0), page, stamp));
+    const u64 second = tracker->arm(at(0), page);
+    EXPECT_FALSE(tracker->written_since(at(0), page, stamp));
+    memory[0] = 2;
+    EXPECT_EQ(tracker->faults(), 1u);
+    EXPECT_TRUE(tracker->written_since(at(0), page, second));
+    tracker->mark(at(1), page);
+    EXPECT_TRUE(tracker->written_since(at(1), page, stamp));
+}
+
+TEST_F(WriteTracking, RemovedRangesAreWritableAndForgotten) {
+    const u64 stamp = tracker->arm(at(0), page_count * page);
+    tracker->remove(at(0));
+    memory[0] = 1;
+    EXPECT_EQ(tracker->faults(), 0u);
+    EXPECT_TRUE(tracker->written_since(at(0), page, stamp));
+    EXPECT_FALSE(tracker->handle_fault(at(0).value, true));
+    EXPECT_TRUE(tracker->add(at(0), page));
+    EXPECT_FALSE(tracker->add(at(0), 2 * page)) << "overlaps";
+}
+
+TEST_F(WriteTracking, OnlyWholePagesInsideARangeAreProtected) {
+    tracker->remove(at(0));
+    ASSERT_TRUE(tracker->add(at(0) + 16, 3 * page)); // pages 1 and 2 are whole
+    const u64 stamp = tracker->arm(at(0), 4 * page);
+    memory[0] = 1;
+    memory[3 * page] = 1;
+    EXPECT_EQ(tracker->faults(), 0u);
+    EXPECT_TRUE(tracker->written_since(at(0), page, stamp));
+    EXPECT_FALSE(tracker->written_since(at(1), 2 * page, stamp));
+}
+
+TEST_F(WriteTracking, ReadFaultsAndForeignAddressesAreNotIts) {
+    tracker->arm(at(0), page);
+    EXPECT_FALSE(tracker->handle_fault(at(0).value, false));
+    EXPECT_FALSE(tracker->handle_fault(0x1234, true));
+}
+
+sig_atomic_t volatile foreign_faults = 0;
+void* foreign_page = nullptr;
+void foreign_handler(int, siginfo_t*, void*) {
+    foreign_faults = foreign_faults + 1;
+    mprotect(foreign_page, page_size(), PROT_READ | PROT_WRITE);
+}
+
+TEST_F(WriteTracking, FaultsOfOthersReachTheHandlerThatWasThereBefore) {
+    handler.reset();
+    struct sigaction action {
+    }, old{};
+    action.sa_sigaction = foreign_handler;
+    action.sa_flags = SA_SIGINFO;
+    ASSERT_EQ(sigaction(SIGSEGV, &action, &old), 0);
+    {
+        auto installed = FaultHandler::install(*tracker);
+        ASSERT_TRUE(installed);
+        EXPECT_FALSE(FaultHandler::install(*tracker)) << "one at a time";
+        foreign_page = mmap(nullptr, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(foreign_page, MAP_FAILED);
+        *static_cast<volatile u8*>(foreign_page) = 1;
+        EXPECT_EQ(foreign_faults, 1);
+        tracker->arm(at(0), page);
+        memory[0] = 1;
+        EXPECT_EQ(foreign_faults, 1) << "ours is not passed on";
+        munmap(foreign_page, page);
+    }
+    struct sigaction now {};
+    sigaction(SIGSEGV, nullptr, &now);
+    EXPECT_EQ(now.sa_sigaction, foreign_handler) << "the old handler is back";
+    sigaction(SIGSEGV, &old, nullptr);
+}
+
+// No write may be lost: whoever arms and then reads either sees the new value or is told to read again.
+TEST_F(WriteTracking, NoWriteIsLostBetweenThreads) {
+    using Counter = std::atomic<u32>;
+    auto* const counters = reinterpret_cast<Counter*>(const_cast<u8*>(memory));
+    const auto counter = [&](u64 i) -> Counter& { return counters[i * page / sizeof(Counter)]; };
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> writers;
+    for (u64 w = 0; w < 2; ++w)
+        writers.emplace_back([&, w] {
+            while (!stop)
+                for (u64 i = 0; i < page_count; ++i)
+                    counter((i * 7 + w) % page_count).fetch_add(1);
+        });
+    std::vector<u32> copy(page_count, 0);
+    std::vector<u64> stamps(page_count, 0);
+    u64 rounds = 0;
+    for (; rounds < 300 || tracker->faults() < 500; ++rounds)
+        for (u64 i = 0; i < page_count; ++i)
+            if (tracker->written_since(at(i), page, stamps[i])) {
+                stamps[i] = tracker->arm(at(i), page);
+                copy[i] = counter(i).load();
+            }
+    stop = true;
+    for (auto& t : writers)
+        t.join();
+    u64 stale = 0;
+    for (u64 i = 0; i < page_count; ++i)
+        if (copy[i] != counter(i).load() && !tracker->written_since(at(i), page, stamps[i]))
+            ++stale;
+    EXPECT_EQ(stale, 0u);
+}
+
+} // namespace
+} // namespace heaviside::guest
