@@ -16,6 +16,7 @@ struct State {
     Sink sink;
     std::unordered_set<std::string> seen;
     std::atomic<Level> lowest = Level::Info;
+    std::atomic<unsigned long long> errors = 0;
 };
 
 // Logging outlives every object that may log from a destructor, so its state is never destroyed.
@@ -59,7 +60,11 @@ void set_level(Level lowest) { state().lowest.store(lowest, std::memory_order_re
 
 bool enabled(Level level) { return level >= state().lowest.load(std::memory_order_relaxed); }
 
+unsigned long long error_count() { return state().errors.load(std::memory_order_relaxed); }
+
 void write(Level level, std::string_view line) {
+    if (level == Level::Error)
+        state().errors.fetch_add(1, std::memory_order_relaxed);
     std::lock_guard lock(state().mutex);
     if (state().sink)
         state().sink(level, line);

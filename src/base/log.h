@@ -20,6 +20,8 @@ void set_sink(Sink sink); // empty: stderr
 void set_level(Level lowest);
 [[nodiscard]] bool enabled(Level level);
 void write(Level level, std::string_view line);
+// Lines written at Level::Error so far, whoever reads them.
+[[nodiscard]] unsigned long long error_count();
 // True the first time `key` is seen since the process started.
 [[nodiscard]] bool first_time(std::string_view key);
 

@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "capture/capture.h"
 #include "capture/format.h"
+#include "stream/forwarding_sink.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,9 +22,10 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-class Recorder final : public Sink {
+class Recorder final : public ForwardingSink {
 public:
-    Recorder(File file, std::string path, Sink& next) : next_(next), file_(std::move(file)), path_(std::move(path)) {}
+    Recorder(File file, std::string path, Sink& next)
+        : ForwardingSink(next), file_(std::move(file)), path_(std::move(path)) {}
 
     void queue_created(QueueId queue, const QueueDescription& description) override {
         write(Chunk::QueueCreated, Payload().put(queue).put(description));
@@ -49,8 +51,6 @@ public:
         write(Chunk::Finish, Payload().put(queue));
         next_.finish(queue);
     }
-    bool sync_reached(SyncId sync, u32 value) override { return next_.sync_reached(sync, value); }
-    bool wait_sync(SyncId sync, u32 value, u64 timeout_ns) override { return next_.wait_sync(sync, value, timeout_ns); }
     void sync_destroyed(SyncId sync) override {
         write(Chunk::SyncDestroyed, Payload().put(sync));
         next_.sync_destroyed(sync);
@@ -101,8 +101,6 @@ public:
         write(Chunk::MemoryMapped, Payload().put_bytes(std::as_bytes(mappings)));
         next_.memory_mapped(mappings);
     }
-    void memory_written(u64 address, u64 size) override { next_.memory_written(address, size); }
-    void memory_read(u64 address, u64 size) override { next_.memory_read(address, size); }
     void program_created(const ProgramDescription& program) override {
         Payload payload;
         payload.put(program.id).put(static_cast<u32>(program.stages.size()));
@@ -190,7 +188,6 @@ private:
         }
     }
 
-    Sink& next_;
     std::mutex mutex_; // the file and the pools
     File file_;
     std::string path_;
