@@ -78,7 +78,7 @@ std::vector<EntryPoint> make_table() {
 #undef BUILT
 #undef STUB
 #undef UNKNOWN
-        {"nvnBootstrapLoader", generic(&::nvnBootstrapLoader), EntryStatus::Built},
+        {"nvnBootstrapLoader", generic(&look_up), EntryStatus::Built},
         {"nvnSetExternalDebuggerEnabledNVX", generic(&set_external_debugger_enabled_nvx), EntryStatus::Built},
     };
     std::ranges::sort(rows, {}, [](const EntryPoint& e) { return std::string_view(e.name); });
@@ -142,14 +142,3 @@ std::vector<std::string> unknown_lookups() {
 }
 
 } // namespace heaviside::nvn
-
-extern "C" {
-
-PFNNVNGENERICFUNCPTRPROC nvnBootstrapLoader(const char* name) {
-    return heaviside::nvn::look_up(name);
-}
-
-// A flag that newer SDKs import from the driver: 1 would make them write its commands inline (ledger OBJ-254).
-NVN_EXPORT extern const unsigned nvnPrivate0;
-const unsigned nvnPrivate0 = 0;
-}
