@@ -264,6 +264,29 @@ private:
 
 } // namespace
 
+bool embed_constants(Program& program, u8 bank, Bytes bytes) {
+    if (bytes.empty())
+        return false;
+    std::vector<u32> replaced(program.insts.size(), ~0u);
+    bool any = false;
+    for (const Block& block : program.blocks)
+        for (u32 id : block.insts) {
+            const Inst inst = program.insts[id];
+            if (inst.op != Op::LoadBank || inst.imm != bank || !program.is_const(program.operands[inst.first]))
+                continue;
+            const auto word = read_at<u32>(bytes, program.const_word(program.operands[inst.first]) & ~3u);
+            if (!word)
+                continue;
+            const Value value = program.constant(Type::U32, *word);
+            replaced.resize(program.insts.size(), ~0u);
+            replaced[id] = value.id;
+            any = true;
+        }
+    if (any)
+        apply_replacements(program, replaced);
+    return any;
+}
+
 void fold(Program& program) {
     const FlowGraph graph = analyse_flow(program);
     Folding(program).run(graph);

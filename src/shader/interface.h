@@ -23,24 +23,24 @@ enum class NumericClass : u8 { Float, Uint, Sint };
 
 namespace heap {
 inline constexpr u32 set = 0;
-// Bindings 0-9: sampled images (Buffer: uniform texel buffers) of each Dimension, indexed by texture ID (handle bits 0-19).
-// An ID has a descriptor in the bindings of the dimensions that can be read from it, null descriptors elsewhere.
+// Bindings 0-9: sampled images (Buffer: uniform texel buffers) of each Dimension, indexed by texture ID (handle bits
+// 0-19). An ID has a descriptor in the bindings of the dimensions that can be read from it, null descriptors elsewhere.
 inline constexpr u32 first_sampled = 0;
 inline constexpr u32 samplers = 10; // indexed by sampler ID (handle bits 20-31)
 // Bindings 11-20: storage images of each Dimension (cubes as 2D arrays: Cube and CubeArray stay empty; Buffer: storage
 // texel buffers), indexed by image ID, which is a texture ID.
 inline constexpr u32 first_storage = 11;
 inline constexpr u32 memory_map = 21; // storage buffer, MemoryMap below
-// Bindings 22-31: the same storage images seen as raw bits, for SULD.D, SUST.D and atomics: views in the unsigned integer
-// format of the texel's size (R8, R16, R32, R32G32, R32G32B32A32), always NumericClass::Uint.
+// Bindings 22-31: the same storage images seen as raw bits, for SULD.D, SUST.D and atomics: views in the unsigned
+// integer format of the texel's size (R8, R16, R32, R32G32, R32G32B32A32), always NumericClass::Uint.
 inline constexpr u32 first_raw_storage = 22;
 inline constexpr u32 binding_count = 32;
 inline constexpr u32 texture_capacity = 16384; // IDs per binding; higher IDs are clamped to the last, which stays null
 inline constexpr u32 sampler_capacity = 4096;
 } // namespace heap
 
-// Guest GPU addresses that shaders follow (LDG, STG, ATOM, storage buffers) are looked up here: loads outside every range
-// give 0, stores are dropped. std430; ranges sorted by `guest`, disjoint.
+// Guest GPU addresses that shaders follow (LDG, STG, ATOM, storage buffers) are looked up here: loads outside every
+// range give 0, stores are dropped. std430; ranges sorted by `guest`, disjoint.
 struct MemoryRange {
     u64 guest, size, device;
 };
@@ -48,9 +48,9 @@ struct MemoryMap { // header, then MemoryRange[count] at offset 8
     u32 count, pad;
 };
 
-// Constant banks are uniform buffers in set 1: uvec4[4096]. A stage has a quota of bindings so that one layout serves any
-// mix of stages (32 push descriptors in all); banks beyond the quota, and register-indexed banks where Options asks for
-// it, are read through RootConstants::bank_table.
+// Constant banks are uniform buffers in set 1: uvec4[4096]. A stage has a quota of bindings so that one layout serves
+// any mix of stages (32 push descriptors in all); banks beyond the quota, and register-indexed banks where Options asks
+// for it, are read through RootConstants::bank_table.
 namespace banks {
 inline constexpr u32 set = 1;
 struct Quota {
@@ -81,23 +81,23 @@ struct BankAddress { // RootConstants::bank_table points at BankAddress[stage_co
     u32 size, pad;
 };
 
-struct RootConstants { // std430 push constants, visible to all stages
+struct RootConstants {     // std430 push constants, visible to all stages
     u64 bank_table;        // device address, 0 if no bound shader needs it
     f32 fragcoord_y_scale; // window y of the guest = y_scale * gl_FragCoord.y + y_offset
     f32 fragcoord_y_offset;
-    f32 point_size;        // when the last vertex stage does not write one
-    f32 alpha_reference;   // for VariantKey::alpha_test
-    u32 base_vertex;       // what the guest's vertex ID counts from
+    f32 point_size;      // when the last vertex stage does not write one
+    f32 alpha_reference; // for VariantKey::alpha_test
+    u32 base_vertex;     // what the guest's vertex ID counts from
     u32 base_instance;
-    u32 workgroups[3];     // compute: the dispatch's size
-    u32 flags;             // reserved, 0
+    u32 workgroups[3]; // compute: the dispatch's size
+    u32 flags;         // reserved, 0
 };
 static_assert(sizeof(RootConstants) == 48);
 
 // Attribute location l lives at guest address a[0x80 + 0x10 * l] on both sides of every stage boundary and is Vulkan
-// location l, always a vec4 (float bits; flat integer data keeps its bits through Flat interpolation of uint variables).
-// Legacy attributes: colours a[0x280..] take locations 32-35, fixed-function texture coordinates a[0x300..] 36-45 where
-// the device has that many; otherwise locations are packed by VariantKey.
+// location l, always a vec4 (float bits; flat integer data keeps its bits through Flat interpolation of uint
+// variables). Legacy attributes: colours a[0x280..] take locations 32-35, fixed-function texture coordinates a[0x300..]
+// 36-45 where the device has that many; otherwise locations are packed by VariantKey.
 
 // The draw state that really changes SPIR-V. Equal keys and equal programs give equal code.
 struct VariantKey {
@@ -108,19 +108,30 @@ struct VariantKey {
     u64 provided_inputs = ~u64{0}; // bit l: the previous stage writes location l; others read (0, 0, 0, 1)
     u8 alpha_test = 7;             // NVNalphaFunc - 1: 0 never ... 7 always
     bool points = false;           // the draw rasterises points: PointSize is written
+    u32 uint_images = 0;           // bit n: image slot n holds an unsigned integer format (formatted access)
+    u32 sint_images = 0;
+    // Geometry: vertices of the draw's input primitive: 1 points, 2 lines, 3 triangles, 4 lines and 6 triangles with
+    // adjacency.
+    u8 geometry_input_vertices = 3;
+    // Tessellation evaluation: as the hardware state SET_TESSELLATION_PARAMETERS.
+    enum class TessDomain : u8 { Isolines, Triangles, Quads } tess_domain = TessDomain::Triangles;
+    enum class TessSpacing : u8 { Equal, FractionalOdd, FractionalEven } tess_spacing = TessSpacing::Equal;
+    bool tess_clockwise = false;
+    bool tess_points = false;
     friend bool operator==(const VariantKey&, const VariantKey&) = default;
 };
 
 struct Options {
     bool indexed_banks_by_address = false; // register-indexed constant reads through bank_table (faster on GPUs)
     u32 subgroup_size = 32;                // the device's; shuffles and votes are lowered where it is not 32
+    bool exact_denormals = false;          // flush denormals explicitly wherever the program says so (slower)
     bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };
 
 // A constant-bank word used as a texture or image handle.
 struct HandleUse {
     u8 bank = 0;
-    u32 offset = 0;       // byte offset in the bank; ~0u: computed, any ID of the pool
+    u32 offset = 0; // byte offset in the bank; ~0u: computed, any ID of the pool
     Dimension dimension{};
     bool storage = false; // image instruction
     bool written = false; // stored to or atomically changed
@@ -129,9 +140,9 @@ struct HandleUse {
 
 struct BankUse {
     u8 bank = 0;
-    u32 binding = ~0u;   // in set 1; ~0u: only through bank_table
+    u32 binding = ~0u; // in set 1; ~0u: only through bank_table
     bool by_address = false;
-    u32 size = 0;        // highest byte read by a constant offset + 1, 65536 if indexed by a register
+    u32 size = 0; // highest byte read by a constant offset + 1, 65536 if indexed by a register
 };
 
 struct Reflection {
@@ -139,8 +150,8 @@ struct Reflection {
     std::vector<BankUse> banks;
     std::vector<HandleUse> handles;
     bool reads_global = false, writes_global = false; // guest addresses: LDG, STG, ATOM, RED
-    u32 inputs = 0;        // vertex: attribute locations read; others: varying locations read
-    u64 outputs = 0;       // varying locations written; fragment: colour targets (bit = location)
+    u32 inputs = 0;  // vertex: attribute locations read; others: varying locations read
+    u64 outputs = 0; // varying locations written; fragment: colour targets (bit = location)
     bool writes_depth = false, writes_sample_mask = false, kills = false, per_sample = false;
     bool writes_layer = false, writes_viewport_index = false, writes_point_size = false;
     u8 clip_distances = 0; // bit n: written

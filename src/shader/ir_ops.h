@@ -159,7 +159,7 @@
     X(StoreSampleMask, "store_sample_mask", Void, "w", None,  None,   Write) \
     /* Textures; operands in this order, those that mods (TextureMods) and dimension ask for: handle word, coordinates */ \
     /* (D1 1, D2 2, D3 and cube 3; floats, for Fetch integers), layer (arrays; integer), gradients (SampleGradient: */ \
-    /* per axis dx, dy: x.dx x.dy y.dx y.dy ...), lod or bias (float; Fetch: integer level; multisample: sample), */ \
+    /* per axis dx, dy: x.dx x.dy y.dx y.dy ...), lod or bias (float; Fetch: integer level), sample (multisample), */ \
     /* depth reference, offsets (one signed integer per axis; gather4: x0 y0 .. x3 y3), minimum lod. Handle: bits */ \
     /* 0-19 texture, 20-31 sampler. Result: four words as the format's class delivers them; a depth comparison gives its */ \
     /* result in component 0 (Gather: four). */ \

@@ -21,6 +21,10 @@ void construct_ssa(Program& program);
 // Folds constants, applies identities, propagates copies and resolves trivial phis.
 void fold(Program& program);
 
+// Replaces words of `bank` at constant offsets inside `bytes` (the program's own constant data) by their values. True
+// if there were any. Words beyond stay loads.
+bool embed_constants(Program& program, u8 bank, Bytes bytes);
+
 // Removes what has no effect and no use.
 void remove_dead_code(Program& program);
 
