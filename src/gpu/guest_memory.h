@@ -1,6 +1,6 @@
 // Guest memory as the GPU sees it: guest address -> buffer range and device address.
 //
-// A range of guest::Memory is imported (VK_EXT_external_memory_host) in pieces of at most piece_size, each when it is
+// A range of guest::Memory is imported (VK_EXT_external_memory_host) in pieces of at most 1 GiB, each when it is
 // first needed; the GPU then reads and writes the guest's own bytes. Where importing is impossible (no extension, the
 // driver refuses, memory that is not page aligned) a piece is a mirror: a buffer of ours that flush_to_gpu() and
 // publish_to_guest() copy. Callers treat both alike: they call the two functions always, and on imports both are free.
@@ -21,13 +21,15 @@ class Queue;
 
 class GuestMemory {
 public:
-    static constexpr u64 piece_size = u64{1} << 30;
+    static constexpr u64 largest_piece = u64{1} << 30; // larger imports fail on some drivers
 
-    // `tracker` may be null. All references must outlive this.
-    GuestMemory(const Device& device, Queue& queue, guest::Memory& memory, guest::WriteTracker* tracker);
+    // `tracker` may be null. All references must outlive this. `piece_size`: a multiple of the page size.
+    GuestMemory(const Device& device, Queue& queue, guest::Memory& memory, guest::WriteTracker* tracker,
+                u64 piece_size = largest_piece);
     ~GuestMemory(); // the queue must be idle
 
-    // A range that the guest registered, wholly inside one registration; its bytes in a buffer. Makes the import on the
+    // A range that the guest registered, wholly inside one registration, as a range of a buffer (`mapped` points at the
+    // guest's bytes). Makes the import on the
     // first call for a piece (37 us to 100 ms on NVIDIA). Errors: in no range (named), no memory.
     [[nodiscard]] Result<BufferSlice> resolve(GuestAddress address, u64 size);
 
@@ -58,20 +60,26 @@ public:
 
 private:
     struct Piece;
-    Result<Piece*> piece_for(const guest::Range& range, GuestAddress address, u64 size);
-    Result<std::unique_ptr<Piece>> make_piece(const guest::Range& range, GuestAddress start, u64 size);
-    void drop(std::unique_ptr<Piece> piece);
+    [[nodiscard]] Result<Piece*> piece_for(const guest::Range& range, GuestAddress address, u64 size);
+    [[nodiscard]] Result<std::unique_ptr<Piece>> make_piece(const guest::Range& range, u64 start, u64 size);
+    [[nodiscard]] Result<void> import(Piece& piece);
+    template <class Visit>
+    void for_each_mirror(GuestAddress address, u64 size, Visit&& visit);
+    template <class Predicate>
+    void drop_if(Predicate&& predicate);
 
     const Device* device_;
     Queue* queue_;
     guest::Memory* memory_;
     guest::WriteTracker* tracker_;
-    std::map<u64, std::unique_ptr<Piece>> pieces_;   // by start address, the regular grid of each range
+    u64 piece_size_ = 0;
+    std::map<u64, std::unique_ptr<Piece>> pieces_;   // by start address: the regular grid of each range
     std::vector<std::unique_ptr<Piece>> straddling_; // made for ranges that cross the grid
-    Piece* last_ = nullptr;
-    u64 version_ = ~u64{0};
+    Piece* last_ = nullptr;                          // most lookups hit the piece of the one before
+    u64 version_ = 0;                                // of the memory's table when pieces_ was last compared with it
+    u64 pieces_version_ = 1, map_version_ = 0;
+    u64 map_memory_version_ = ~u64{0};
     Buffer map_;
-    u64 map_version_ = 0, pieces_version_ = 1;
     u32 failed_imports_ = 0;
 };
 

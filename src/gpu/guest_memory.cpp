@@ -1,0 +1,340 @@
+#include "gpu/guest_memory.h"
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "gpu/commands.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace heaviside::gpu {
+
+struct GuestMemory::Piece {
+    const Device* device = nullptr;
+    u64 start = 0, size = 0; // guest addresses covered
+    u64 serial = 0;          // of the range it belongs to
+    // Import: its own handles. Pages are imported whole, so the buffer may begin before `start`.
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    u64 buffer_start = 0, address = 0;
+    Buffer mirror; // instead of an import
+
+    ~Piece() {
+        if (buffer) {
+            device->vk.vkDestroyBuffer(device->handle, buffer, nullptr);
+            device->count(Object::Buffer, -1);
+        }
+        if (memory) {
+            device->vk.vkFreeMemory(device->handle, memory, nullptr);
+            device->count(Object::Memory, -1);
+        }
+    }
+    [[nodiscard]] bool holds(u64 at, u64 bytes) const {
+        return at >= start && at - start <= size && size - (at - start) >= bytes;
+    }
+    [[nodiscard]] BufferSlice slice(u64 at, u64 bytes) const {
+        BufferSlice s;
+        s.buffer = mirror ? mirror.whole().buffer : buffer;
+        s.offset = at - buffer_start;
+        s.size = bytes;
+        s.address = (mirror ? mirror.whole().address : address) + s.offset;
+        s.mapped = reinterpret_cast<std::byte*>(at);
+        return s;
+    }
+};
+
+GuestMemory::GuestMemory(const Device& device, Queue& queue, guest::Memory& memory, guest::WriteTracker* tracker,
+                         u64 piece_size)
+    : device_(&device), queue_(&queue), memory_(&memory), tracker_(tracker) {
+    const u64 most = std::min(device.capabilities.max_allocation, device.capabilities.max_buffer);
+    const u64 page = std::max(guest::page_size(), device.capabilities.import_alignment);
+    piece_size_ = std::max(page, std::min(piece_size, most) / page * page);
+}
+
+GuestMemory::~GuestMemory() = default;
+
+namespace {
+
+// After a refused import NVIDIA's driver refuses host memory of that size until some host memory has been freed.
+void free_a_little_host_memory(const Device& device, u32 types) {
+    for (u32 i = 0; i < device.memory.memoryTypeCount; ++i) {
+        const auto flags = device.memory.memoryTypes[i].propertyFlags;
+        if (!(types & (1u << i)) || !(flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))
+            continue;
+        VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, u64{64} << 10, i};
+        VkDeviceMemory memory = VK_NULL_HANDLE;
+        if (device.vk.vkAllocateMemory(device.handle, &info, nullptr, &memory) == VK_SUCCESS)
+            device.vk.vkFreeMemory(device.handle, memory, nullptr);
+        return;
+    }
+}
+
+// The memory type among `types` that the CPU reads fastest.
+std::optional<u32> best_type(const Device& device, u32 types) {
+    std::optional<u32> best;
+    int best_score = -1;
+    for (u32 i = 0; i < device.memory.memoryTypeCount; ++i) {
+        const auto flags = device.memory.memoryTypes[i].propertyFlags;
+        if (!(types & (1u << i)) || !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT))
+            continue;
+        const int score = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) ? 1 : 0;
+        if (score > best_score) {
+            best = i;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+} // namespace
+
+Result<void> GuestMemory::import(Piece& piece) {
+    const Device& d = *device_;
+    if (!d.has(Feature::ExternalMemoryHost))
+        return fail("no VK_EXT_external_memory_host");
+    const u64 alignment = std::max(d.capabilities.import_alignment, guest::page_size());
+    const u64 start = piece.start / alignment * alignment;
+    const u64 size = align_up(piece.start + piece.size, alignment) - start;
+    // An import over read-only pages is refused or, worse, loses the GPU's writes.
+    if (tracker_)
+        tracker_->open(GuestAddress{start}, size);
+    void* const pointer = reinterpret_cast<void*>(start);
+    constexpr auto handle_type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    VkMemoryHostPointerPropertiesEXT properties{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    if (const VkResult r = d.vk.vkGetMemoryHostPointerPropertiesEXT(d.handle, handle_type, pointer, &properties);
+        r != VK_SUCCESS)
+        return fail("host pointer properties: {}", name(r));
+
+    VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, nullptr,
+                                              handle_type};
+    VkBufferCreateInfo buffer{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, &external};
+    buffer.size = size;
+    buffer.usage = buffer_usage(d);
+    if (const VkResult r = d.vk.vkCreateBuffer(d.handle, &buffer, nullptr, &piece.buffer); r != VK_SUCCESS)
+        return fail("buffer: {}", name(r));
+    d.count(Object::Buffer, 1);
+    VkMemoryRequirements needs;
+    d.vk.vkGetBufferMemoryRequirements(d.handle, piece.buffer, &needs);
+    const auto type = best_type(d, properties.memoryTypeBits & needs.memoryTypeBits);
+    if (!type || needs.size > size || start % needs.alignment != 0)
+        return fail("no memory type or alignment fits ({:#x} & {:#x}, {} of {} bytes)", properties.memoryTypeBits,
+                    needs.memoryTypeBits, needs.size, size);
+    VkImportMemoryHostPointerInfoEXT host{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT, nullptr, handle_type,
+                                          pointer};
+    VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, &host,
+                                    VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
+    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &flags, size, *type};
+    // The import can be refused for a moment while the guest maps or unmaps a large region.
+    constexpr int attempts = 12;
+    VkResult r = VK_SUCCESS;
+    int attempt = 1;
+    for (;; ++attempt) {
+        r = d.vk.vkAllocateMemory(d.handle, &info, nullptr, &piece.memory);
+        if (r == VK_SUCCESS || attempt == attempts)
+            break;
+        free_a_little_host_memory(d, 1u << *type);
+        std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
+    }
+    if (r != VK_SUCCESS) {
+        free_a_little_host_memory(d, 1u << *type);
+        return fail("{} after {} attempts", name(r), attempt);
+    }
+    d.count(Object::Memory, 1);
+    if (attempt > 1)
+        log::info("import of guest memory {:#x}+{:#x} took {} attempts", start, size, attempt);
+    if (const VkResult bound = d.vk.vkBindBufferMemory(d.handle, piece.buffer, piece.memory, 0); bound != VK_SUCCESS)
+        return fail("binding: {}", name(bound));
+    const VkBufferDeviceAddressInfo address{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, piece.buffer};
+    piece.address = d.vk.vkGetBufferDeviceAddress(d.handle, &address);
+    piece.buffer_start = start;
+    set_name(d, VK_OBJECT_TYPE_BUFFER, reinterpret_cast<u64>(piece.buffer), "guest memory");
+    return {};
+}
+
+Result<std::unique_ptr<GuestMemory::Piece>> GuestMemory::make_piece(const guest::Range& range, u64 start, u64 size) {
+    auto piece = std::make_unique<Piece>();
+    piece->device = device_;
+    piece->start = start;
+    piece->size = size;
+    piece->serial = range.serial;
+    const Result<void> imported = import(*piece);
+    if (!imported) {
+        if (device_->has(Feature::ExternalMemoryHost)) {
+            ++failed_imports_;
+            log::warning("guest memory {:#x}+{:#x} is mirrored: {}", start, size, imported.error().message);
+        }
+        piece = std::make_unique<Piece>();
+        piece->device = device_;
+        piece->start = piece->buffer_start = start;
+        piece->size = size;
+        piece->serial = range.serial;
+        auto mirror = create_buffer(*device_, size, MemoryKind::Readback, "guest memory mirror");
+        if (!mirror)
+            return tl::unexpected(mirror.error());
+        piece->mirror = std::move(*mirror);
+        std::memcpy(piece->mirror.whole().mapped, reinterpret_cast<const void*>(start), size);
+        flush(*device_, piece->mirror);
+    }
+    ++pieces_version_;
+    return piece;
+}
+
+Result<GuestMemory::Piece*> GuestMemory::piece_for(const guest::Range& range, GuestAddress address, u64 size) {
+    const u64 index = (address - range.start) / piece_size_;
+    const u64 start = range.start.value + index * piece_size_;
+    const u64 length = std::min(piece_size_, range.end().value - start);
+    if (address.value - start + size <= length) {
+        auto& slot = pieces_[start];
+        if (slot && slot->serial != range.serial) {
+            queue_->retire(std::move(slot));
+            slot.reset();
+        }
+        if (!slot) {
+            auto made = make_piece(range, start, length);
+            if (!made) {
+                pieces_.erase(start);
+                return tl::unexpected(made.error());
+            }
+            slot = std::move(*made);
+        }
+        return slot.get();
+    }
+    for (const auto& piece : straddling_)
+        if (piece->serial == range.serial && piece->holds(address.value, size))
+            return piece.get();
+    if (!device_->has(Feature::ExternalMemoryHost))
+        return fail("guest range {:#x}+{:#x} crosses a boundary of the mirrored pieces", address.value, size);
+    if (size > largest_piece)
+        return fail("guest range {:#x}+{:#x} is larger than an import can be", address.value, size);
+    auto made = make_piece(range, address.value, size);
+    if (!made)
+        return tl::unexpected(made.error());
+    straddling_.push_back(std::move(*made));
+    return straddling_.back().get();
+}
+
+Result<BufferSlice> GuestMemory::resolve(GuestAddress address, u64 size) {
+    if (last_ && last_->holds(address.value, size))
+        return last_->slice(address.value, size);
+    const auto range = memory_->find(address);
+    if (!range)
+        return fail("address {:#x} is in no memory pool", address.value);
+    if (!range->contains(address, size))
+        return fail("range {:#x}+{:#x} leaves its memory pool {:#x}+{:#x}", address.value, size, range->start.value,
+                    range->size);
+    auto piece = piece_for(*range, address, size);
+    if (!piece)
+        return tl::unexpected(piece.error());
+    last_ = *piece;
+    return last_->slice(address.value, size);
+}
+
+template <class Visit>
+void GuestMemory::for_each_mirror(GuestAddress address, u64 size, Visit&& visit) {
+    const u64 begin = address.value, end = begin + size;
+    auto it = pieces_.upper_bound(begin);
+    if (it != pieces_.begin())
+        --it; // the piece that starts at or before `begin`
+    for (; it != pieces_.end() && it->first < end; ++it) {
+        Piece& p = *it->second;
+        const u64 from = std::max(begin, p.start), to = std::min(end, p.start + p.size);
+        if (p.mirror && from < to)
+            visit(p, from, to - from);
+    }
+}
+
+void GuestMemory::flush_to_gpu(GuestAddress address, u64 size) {
+    for_each_mirror(address, size, [&](Piece& p, u64 from, u64 bytes) {
+        std::memcpy(p.mirror.whole().mapped + (from - p.start), reinterpret_cast<const void*>(from), bytes);
+        flush(*device_, p.mirror);
+    });
+}
+
+void GuestMemory::publish_to_guest(GuestAddress address, u64 size) {
+    for_each_mirror(address, size, [&](Piece& p, u64 from, u64 bytes) {
+        invalidate(*device_, p.mirror);
+        if (tracker_)
+            tracker_->open(GuestAddress{from}, bytes);
+        std::memcpy(reinterpret_cast<void*>(from), p.mirror.whole().mapped + (from - p.start), bytes);
+    });
+}
+
+template <class Predicate>
+void GuestMemory::drop_if(Predicate&& predicate) {
+    const auto drop = [&](std::unique_ptr<Piece>& piece) {
+        if (!predicate(*piece))
+            return;
+        queue_->retire(std::move(piece));
+        piece.reset();
+        ++pieces_version_;
+    };
+    for (auto& [start, piece] : pieces_)
+        drop(piece);
+    for (auto& piece : straddling_)
+        drop(piece);
+    std::erase_if(pieces_, [](const auto& entry) { return !entry.second; });
+    std::erase_if(straddling_, [](const auto& piece) { return !piece; });
+    last_ = nullptr;
+}
+
+void GuestMemory::update() {
+    const u64 version = memory_->version();
+    if (version == version_)
+        return;
+    version_ = version;
+    drop_if([&](const Piece& p) {
+        const auto range = memory_->find(GuestAddress{p.start});
+        return !range || range->serial != p.serial;
+    });
+}
+
+void GuestMemory::remapped(GuestAddress address, u64 size) {
+    drop_if([&](const Piece& p) { return p.start < address.value + size && address.value < p.start + p.size; });
+}
+
+Result<GuestMemory::Map> GuestMemory::memory_map() {
+    if (memory_->version() != map_memory_version_) {
+        update();
+        for (const guest::Range& range : memory_->ranges())
+            for (u64 at = 0; at < range.size; at += piece_size_)
+                if (auto piece = piece_for(range, range.start + at, 1); !piece)
+                    return tl::unexpected(piece.error());
+        map_memory_version_ = version_;
+    }
+    if (map_ && map_version_ == pieces_version_)
+        return Map{map_.whole(), false};
+    std::vector<shader::MemoryRange> ranges;
+    for (const auto& [start, piece] : pieces_)
+        ranges.push_back({start, piece->size, piece->slice(start, 1).address});
+    const shader::MemoryMap header{static_cast<u32>(ranges.size()), 0};
+    const u64 bytes = ranges.size() * sizeof(shader::MemoryRange);
+    auto buffer = create_buffer(*device_, sizeof header + std::max<u64>(bytes, 8), MemoryKind::Upload, "memory map");
+    if (!buffer)
+        return tl::unexpected(buffer.error());
+    std::memcpy(buffer->whole().mapped, &header, sizeof header);
+    if (bytes)
+        std::memcpy(buffer->whole().mapped + sizeof header, ranges.data(), bytes);
+    flush(*device_, *buffer);
+    if (map_)
+        queue_->retire(std::move(map_));
+    map_ = std::move(*buffer);
+    map_version_ = pieces_version_;
+    return Map{map_.whole(), true};
+}
+
+GuestMemory::Statistics GuestMemory::statistics() const {
+    Statistics s;
+    const auto add = [&](const Piece& p) {
+        ++s.pieces;
+        (p.mirror ? s.mirrored_bytes : s.imported_bytes) += p.size;
+    };
+    for (const auto& [start, piece] : pieces_)
+        add(*piece);
+    for (const auto& piece : straddling_)
+        add(*piece);
+    s.failed_imports = failed_imports_;
+    return s;
+}
+
+} // namespace heaviside::gpu

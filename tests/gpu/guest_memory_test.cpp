@@ -1,0 +1,180 @@
+// The GPU works on the guest's own bytes: imported where the device can, mirrored where it cannot.
+#include "device_fixture.h"
+
+#include "gpu/guest_memory.h"
+
+#include "tests/gpu/shaders/follow.comp.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace heaviside::gpu::test {
+namespace {
+
+class GuestMemoryPath : public DeviceTest, public ::testing::WithParamInterface<const char*> {
+protected:
+    static constexpr u64 pages = 64;
+    void open_memory(u64 piece = GuestMemory::largest_piece) {
+        open(GetParam());
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        page = guest::page_size();
+        void* p = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(p, MAP_FAILED);
+        bytes = static_cast<u8*>(p);
+        auto installed = guest::FaultHandler::install(tracker);
+        ASSERT_TRUE(installed);
+        handler.emplace(std::move(*installed));
+        ASSERT_TRUE(registry.add(at(0), pages * page));
+        ASSERT_TRUE(tracker.add(at(0), pages * page));
+        guest_memory = std::make_unique<GuestMemory>(*device, *queue, registry, &tracker, piece);
+    }
+    void TearDown() override {
+        if (queue)
+            (void)queue->wait(queue->submitted());
+        guest_memory.reset();
+        DeviceTest::TearDown();
+        tracker.remove(at(0));
+        handler.reset();
+        if (bytes)
+            munmap(bytes, pages * page);
+    }
+    GuestAddress at(u64 offset) const { return GuestAddress{reinterpret_cast<u64>(bytes) + offset}; }
+    bool imports() const { return device->has(Feature::ExternalMemoryHost); }
+
+    u64 page = 0;
+    u8* bytes = nullptr;
+    guest::Memory registry;
+    guest::WriteTracker tracker;
+    std::optional<guest::FaultHandler> handler;
+    std::unique_ptr<GuestMemory> guest_memory;
+};
+#define OPEN_MEMORY(...)                                                                                               \
+    open_memory(__VA_ARGS__);                                                                                          \
+    if (IsSkipped() || HasFatalFailure())                                                                              \
+    return
+
+TEST_P(GuestMemoryPath, TheGpuReadsAndWritesTheGuestsBytes) {
+    OPEN_MEMORY();
+    for (u32 i = 0; i < 256; ++i)
+        bytes[4 * page + i] = static_cast<u8>(i);
+    tracker.arm(at(0), pages * page); // protected pages must not keep the import from working
+    const auto source = guest_memory->resolve(at(4 * page), 256);
+    ASSERT_TRUE(source) << source.error().message;
+    const auto target = guest_memory->resolve(at(9 * page + 16), 256);
+    ASSERT_TRUE(target) << target.error().message;
+    bytes[4 * page] = 0xaa; // after the import
+    guest_memory->flush_to_gpu(at(4 * page), 256);
+    Commands& c = begin();
+    const VkBufferCopy copy{source->offset, target->offset, 256};
+    device->vk.vkCmdCopyBuffer(c.handle(), source->buffer, target->buffer, 1, &copy);
+    c.barrier({VK_PIPELINE_STAGE_2_COPY_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_HOST_BIT,
+               VK_ACCESS_2_HOST_READ_BIT});
+    finish(c);
+    guest_memory->publish_to_guest(at(9 * page + 16), 256);
+    EXPECT_EQ(bytes[9 * page + 16], 0xaa);
+    EXPECT_EQ(bytes[9 * page + 16 + 200], 200);
+    EXPECT_EQ(bytes[9 * page + 15], 0);
+    const auto s = guest_memory->statistics();
+    EXPECT_EQ(imports() ? s.imported_bytes : s.mirrored_bytes, pages * page);
+    EXPECT_EQ(s.failed_imports, 0u);
+}
+
+TEST_P(GuestMemoryPath, ShadersFollowGuestAddressesThroughTheMemoryMap) {
+    OPEN_MEMORY(16 * guest::page_size()); // four pieces
+    const u32 value = 0x12345678;
+    std::memcpy(bytes + 40 * page + 8, &value, 4);
+    auto map = guest_memory->memory_map();
+    ASSERT_TRUE(map) << map.error().message;
+    EXPECT_TRUE(map->changed);
+    EXPECT_FALSE(guest_memory->memory_map()->changed) << "nothing was added or removed";
+    EXPECT_EQ(guest_memory->statistics().pieces, 4u);
+    heap->set_memory_map(map->slice);
+    guest_memory->flush_to_gpu(at(0), pages * page);
+
+    Buffer result = buffer(64, MemoryKind::Readback);
+    Commands& c = begin();
+    const u64 inside = at(40 * page + 8).value, outside = at(pages * page).value;
+    const std::array<u32, 4> addresses{static_cast<u32>(inside), static_cast<u32>(inside >> 32),
+                                       static_cast<u32>(outside), static_cast<u32>(outside >> 32)};
+    c.set_shader(shader::Stage::Compute, shader(shader::Stage::Compute, follow_comp));
+    c.set_compute_bank(0, *queue->arena().push(std::as_bytes(std::span(addresses))));
+    shader::RootConstants root{};
+    root.bank_table = result.whole().address;
+    c.set_compute_root(root);
+    ASSERT_TRUE(c.prepare_dispatch());
+    device->vk.vkCmdDispatch(c.handle(), 1, 1, 1);
+    c.barrier({VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
+               VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT});
+    finish(c);
+    invalidate(*device, result);
+    std::array<u32, 3> got;
+    std::memcpy(got.data(), result.whole().mapped, sizeof got);
+    EXPECT_EQ(got[0], value);
+    EXPECT_EQ(got[1], 0u) << "an address in no range reads zero";
+    EXPECT_EQ(got[2], 4u) << "ranges";
+    guest_memory->publish_to_guest(at(40 * page + 8), 8);
+    u32 stored = 0;
+    std::memcpy(&stored, bytes + 40 * page + 12, 4);
+    EXPECT_EQ(stored, value + 1) << "what the shader stored at the guest's address";
+}
+
+TEST_P(GuestMemoryPath, RangesThatCrossPiecesAreServedByImports) {
+    OPEN_MEMORY(16 * guest::page_size());
+    bytes[16 * page - 1] = 1;
+    bytes[16 * page] = 2;
+    const auto slice = guest_memory->resolve(at(15 * page), 2 * page);
+    ASSERT_EQ(slice.has_value(), imports());
+    if (!imports())
+        return;
+    Buffer result = buffer(2 * page, MemoryKind::Readback);
+    Commands& c = begin();
+    const VkBufferCopy copy{slice->offset, 0, 2 * page};
+    device->vk.vkCmdCopyBuffer(c.handle(), slice->buffer, result.whole().buffer, 1, &copy);
+    finish(c);
+    invalidate(*device, result);
+    EXPECT_EQ(result.whole().mapped[page - 1], std::byte{1});
+    EXPECT_EQ(result.whole().mapped[page], std::byte{2});
+    EXPECT_EQ(guest_memory->statistics().pieces, 1u);
+    ASSERT_TRUE(guest_memory->resolve(at(15 * page), 2 * page));
+    EXPECT_EQ(guest_memory->statistics().pieces, 1u) << "made once";
+}
+
+TEST_P(GuestMemoryPath, RemovedRangesLoseTheirBuffers) {
+    OPEN_MEMORY();
+    ASSERT_TRUE(guest_memory->resolve(at(0), 16));
+    ASSERT_TRUE(registry.remove(at(0)));
+    guest_memory->update();
+    EXPECT_EQ(guest_memory->statistics().pieces, 0u);
+    const auto gone = guest_memory->resolve(at(0), 16);
+    ASSERT_FALSE(gone);
+    EXPECT_THAT(gone.error().message, ::testing::HasSubstr("in no memory pool"));
+    ASSERT_TRUE(registry.add(at(0), page));
+    const auto beyond = guest_memory->resolve(at(page - 8), 16);
+    ASSERT_FALSE(beyond);
+    EXPECT_THAT(beyond.error().message, ::testing::HasSubstr("leaves its memory pool"));
+    EXPECT_TRUE(guest_memory->resolve(at(page - 8), 8));
+}
+
+TEST_P(GuestMemoryPath, RangesNeedNotStartOnAPage) {
+    OPEN_MEMORY();
+    ASSERT_TRUE(registry.remove(at(0)));
+    ASSERT_TRUE(registry.add(at(page + 100), 2 * page));
+    bytes[page + 100] = 77;
+    const auto slice = guest_memory->resolve(at(page + 100), 1);
+    ASSERT_TRUE(slice) << slice.error().message;
+    Buffer result = buffer(16, MemoryKind::Readback);
+    Commands& c = begin();
+    guest_memory->flush_to_gpu(at(page + 100), 1);
+    const VkBufferCopy copy{slice->offset, 0, 1};
+    device->vk.vkCmdCopyBuffer(c.handle(), slice->buffer, result.whole().buffer, 1, &copy);
+    finish(c);
+    invalidate(*device, result);
+    EXPECT_EQ(result.whole().mapped[0], std::byte{77});
+}
+
+INSTANTIATE_TEST_SUITE_P(, GuestMemoryPath, ::testing::Values("", "external_memory_host"),
+                         [](const auto& p) { return std::string(*p.param ? "Mirrored" : "Imported"); });
+
+} // namespace
+} // namespace heaviside::gpu::test
