@@ -29,6 +29,8 @@ struct Compiler {
             if (*c == '0' || *c == '1') {
                 form.mask |= u64{1} << bit;
                 form.value |= u64{static_cast<u8>(*c - '0')} << bit;
+            } else if (*c == '+') {
+                form.fill |= u64{1} << bit;
             } else if (*c != '-') {
                 add_bit(fields[static_cast<u8>(*c) & 127], static_cast<u8>(bit));
             }
@@ -57,6 +59,10 @@ struct Compiler {
     // The field that one or more letters name, the first with the upper bits.
     Field field(std::string_view letters) {
         Field result;
+        if (letters.size() == 1 && letters[0] >= '0' && letters[0] <= '9') {
+            result.constant = static_cast<u8>(letters[0] - '0');
+            return result;
+        }
         for (const char letter : letters) {
             const Field f = fields[static_cast<u8>(letter) & 127];
             if (!f.present() || result.count + f.count > result.pieces.size()) {
@@ -96,6 +102,11 @@ struct Compiler {
     }
 
     void add_check(const ModifierTable& table, Field f) {
+        if (!f.present()) {
+            if (f.constant >= table.values.size() || !table.values[f.constant].text)
+                fault("a constant that the table has no text for");
+            return;
+        }
         if (f.size() > 7)
             return fault("a modifier wider than 7 bits");
         const unsigned count = 1u << f.size();
@@ -258,6 +269,15 @@ Table::Table() {
         }
     }
 
+    for (const Form& form : forms_)
+        ++opcode_starts_[static_cast<unsigned>(form.opcode) + 1];
+    for (unsigned i = 0; i < opcode_count; ++i)
+        opcode_starts_[i + 1] = static_cast<u16>(opcode_starts_[i + 1] + opcode_starts_[i]);
+    by_opcode_.resize(forms_.size());
+    auto next_of = opcode_starts_;
+    for (std::size_t i = 0; i < forms_.size(); ++i)
+        by_opcode_[next_of[static_cast<unsigned>(forms_[i].opcode)]++] = static_cast<u16>(i);
+
     // Index by the upper 13 bits: a form stands under every key that its fixed bits allow.
     constexpr unsigned keys = 1u << 13;
     std::vector<std::pair<u16, u16>> entries;
@@ -280,6 +300,21 @@ Table::Table() {
     std::vector<u32> fill(starts_.begin(), starts_.end() - 1);
     for (const auto& [key, form] : entries)
         candidates_[fill[key]++] = form;
+}
+
+std::span<const u16> Table::forms_of(std::string_view name) const {
+    // Opcodes are in alphabetical order.
+    unsigned low = 0, high = opcode_count;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (mnemonic(static_cast<Opcode>(middle)) < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == opcode_count || mnemonic(static_cast<Opcode>(low)) != name)
+        return {};
+    return {by_opcode_.data() + opcode_starts_[low], by_opcode_.data() + opcode_starts_[low + 1]};
 }
 
 const Table& Table::get() {

@@ -6,7 +6,8 @@
 //     {Opcode::FADD, "0101 1100 0101 1Syn Cxmf ---r r--- ---- bbbb bbbb pppp aaaa aaaa dddd dddd",
 //      "{.ftz f}{.rnd r}{.sat S} {D:R d}{.cc C}, {A:R a -n |x}, {B:R b -m |y}"},
 //
-// The first has one character a bit, bit 63 first: 0 and 1 are fixed, - is ignored, a letter belongs to the field of
+// The first has one character a bit, bit 63 first: 0 and 1 are fixed, - is ignored, + is ignored and
+// set by the assembler, a letter belongs to the field of
 // that name (its bits need not be adjacent). The second is the text: what stands in braces is printed from fields.
 #pragma once
 
@@ -28,10 +29,11 @@ struct Field {
         u8 shift = 0, width = 0;
     };
     u8 count = 0;
+    u8 constant = 0; // the value of a field without pieces: rows write a digit for it
     std::array<Piece, 4> pieces{};
 
     [[nodiscard]] u64 get(u64 word) const {
-        u64 value = word >> pieces[0].shift & ((u64{1} << pieces[0].width) - 1);
+        u64 value = constant | (word >> pieces[0].shift & ((u64{1} << pieces[0].width) - 1));
         unsigned width = pieces[0].width;
         for (unsigned i = 1; i < count; ++i) {
             value |= (word >> pieces[i].shift & ((u64{1} << pieces[i].width) - 1)) << width;
@@ -136,6 +138,7 @@ struct Item {
 struct Form {
     Opcode opcode{};
     u64 mask = 0, value = 0;
+    u64 fill = 0; // ignored bits that encode() sets
     Field guard;
     const Row* row = nullptr;
     u8 item_count = 0, modifier_use_count = 0, operand_count = 0, check_count = 0;
@@ -169,6 +172,8 @@ public:
         const u32 begin = starts_[word >> 51], end = starts_[(word >> 51) + 1];
         return {candidates_.data() + begin, end - begin};
     }
+    // The forms of a mnemonic, in table order; empty if there is none.
+    [[nodiscard]] std::span<const u16> forms_of(std::string_view name) const;
     // Faults found while compiling the rows, for the test that demands none.
     [[nodiscard]] std::span<const std::string> faults() const { return faults_; }
 
@@ -177,6 +182,8 @@ private:
     std::vector<Form> forms_;
     std::vector<u16> candidates_;
     std::vector<u32> starts_;
+    std::vector<u16> by_opcode_;                        // forms, sorted by opcode
+    std::array<u16, opcode_count + 1> opcode_starts_{}; // into by_opcode_
     std::vector<std::string> faults_;
 };
 

@@ -33,6 +33,9 @@ HEAVISIDE_FLAG(hi, "HI");
 HEAVISIDE_FLAG(psl, "PSL");
 HEAVISIDE_FLAG(mrg, "MRG");
 HEAVISIDE_FLAG(w, "W");
+HEAVISIDE_FLAG(idx, "IDX");
+HEAVISIDE_FLAG(le, "LE");
+HEAVISIDE_FLAG(bindless, "B");
 HEAVISIDE_FLAG(brev, "BREV");
 HEAVISIDE_FLAG(sh, "SH");
 HEAVISIDE_FLAG(u, "U");
@@ -307,6 +310,13 @@ constexpr V membar[]{v("CTA", MemoryScope::Cta), v("GL", MemoryScope::Gl), v("SY
                      v("VC", MemoryScope::Vc)};
 constexpr V ivall[]{v("", Invalidate::None), v("IVALLD", Invalidate::D), v("IVALLT", Invalidate::T),
                     v("IVALLTD", Invalidate::TD)};
+constexpr V barmode[]{v("SYNC", BarrierMode::Sync), v("ARV", BarrierMode::Arrive), v("RED", BarrierMode::Reduce),
+                      v("SCAN", BarrierMode::Scan)};
+constexpr V cas[]{v("CAS", AtomicOp::Cas)};
+constexpr V cast[]{v("CAST", AtomicOp::Cast)};
+constexpr V caswide[]{v("", DataType::U32), v("64", DataType::U64)};
+constexpr V right[]{{"L", 0}, {"R", 1}};
+constexpr V styped[]{{"D", 0}, {"P", 1}};
 constexpr V barred[]{v("POPC", BarrierReduction::PopCount), v("AND", BarrierReduction::And),
                      v("OR", BarrierReduction::Or)};
 
@@ -530,14 +540,19 @@ const ModifierTable tables[]{
     table("atoms", Modifier::AtomicOp, atoms),
     table("atype", Modifier::DataType, atype),
     table("ba", Modifier::SurfaceByteAddress, ba),
+    table("barmode", Modifier::BarrierMode, barmode),
     table("barred", Modifier::BarrierOp, barred),
     table("bf", Modifier::BoolResult, bf),
+    table("bindless", Modifier::Bindless, bindless),
     table("bool", Modifier::BoolOp, boolean),
     table("bool2", Modifier::BoolOp2, boolean),
     table("bpt", Modifier::BreakpointKind, bpt),
     table("brev", Modifier::BitReverse, brev),
     table("byte", Modifier::ByteSelect, byte),
     table("bytepart", part, bytepart),
+    table("cas", Modifier::AtomicOp, cas),
+    table("cast", Modifier::AtomicOp, cast),
+    table("caswide", Modifier::DataType, caswide),
     table("cc", Modifier::WriteCC, cc),
     raw("cce", Modifier::Test, cce),
     raw("ccn", Modifier::Test, ccn),
@@ -576,6 +591,7 @@ const ModifierTable tables[]{
     table("i2itype2", Modifier::SourceType, i2itype),
     table("ibyte", part, ibyte),
     table("icmp", Modifier::Compare, icmp),
+    table("idx", Modifier::IndexedAttribute, idx),
     table("imad1", Modifier::SourceType, imul1),
     table("imad2", Modifier::SourceType2, imul2),
     table("imul1", Modifier::SourceType, imul1),
@@ -595,6 +611,7 @@ const ModifierTable tables[]{
     table("ldlcache", Modifier::CacheMode, ldlcache),
     table("ldmem", Modifier::DataType, ldmem),
     table("ldsmem", Modifier::DataType, lds),
+    table("le", Modifier::LessEqual, le),
     table("lmt", Modifier::Unlimited, lmt),
     table("lod", Modifier::LodMode, lod),
     table("logic", Modifier::LogicOp, logic),
@@ -623,6 +640,7 @@ const ModifierTable tables[]{
     table("psl", Modifier::ShiftProduct, psl),
     table("r2b", Modifier::R2bMode, r2b),
     table("red", Modifier::AtomicOp, red),
+    table("right", Modifier::ShiftRight, right),
     table("rnd", Modifier::Rounding, rnd),
     table("rro", Modifier::RangeReduction, rro),
     table("rtt", Modifier::RttMode, rtt),
@@ -645,6 +663,7 @@ const ModifierTable tables[]{
     table("sp3", Modifier::SourceType3, sp3),
     table("spin", Modifier::Spin, spin),
     table("stcache", Modifier::CacheMode, stcache),
+    table("styped", Modifier::SurfaceTyped, styped),
     table("test", Modifier::Test, test),
     table("texsarray", Modifier::Array, texsarray),
     table("texsdc", Modifier::DepthCompare, texsdc),

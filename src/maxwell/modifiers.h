@@ -38,6 +38,7 @@ enum class Modifier : u8 {
     ShiftAmount,     // flag .SH: FLO gives the shift count instead of the bit number
     Wrap,            // flag .W: shift counts are taken modulo 32, not clamped
     FunnelHigh,      // FunnelHigh: SHF
+    ShiftRight,      // flag: SHF.R, otherwise SHF.L
     ShiftExtended,   // number: SHR, 0 none, 2 .X, 3 .XHI
     MinMaxExtended,  // MinMaxExtended: IMNMX
     PermuteMode,     // PermuteMode: PRMT

@@ -121,7 +121,7 @@ const Row rows[] = {
      "{.ipa i}{.ipasample e}{.sat S} {D:R d}, {A:AC o}, {B:R b}{C:R c ?255 <}{S:P t !u ?7 <}"},
     {Opcode::IPA,
      "1110 0000 iiee Sutt tccc cccc c1-- ---- ---- bbbb bbbb pppp aaaa aaaa dddd dddd",
-     ".IDX{.ipa i}{.ipasample e}{.sat S} {D:R d}, {A:AX a}, {B:R b}{C:R c ?255 <}, {S:P t !u}"},
+     "{.idx 1}{.ipa i}{.ipasample e}{.sat S} {D:R d}, {A:AX a}, {B:R b}{C:R c ?255 <}, {S:P t !u}"},
 };
 // clang-format on
 

@@ -143,7 +143,7 @@ const Row rows[] = {
      "{.test T}{.bool L} {P:P q}, {Q:P w}, CC, {S:P t !u}"},
     {Opcode::VOTE,
      "0101 0000 1101 1-mm qqq- -utt t--- ---- ---- ---- ---- pppp ---- ---- dddd dddd",
-     "{.vote m} {D:R d}, {P:P q}, {S:P t !u}"},
+     "{.vote m} {D:R d ?255 >}{P:P q}, {S:P t !u}"},
     {Opcode::VOTE,
      "0101 0000 1110 0-mm iiii iiii iiii iiii iiii iiii iiii pppp ---- ---- ---- ----",
      ".VTG{.vtg m} {I:I i}"},
