@@ -9,7 +9,6 @@
 #include <type_traits>
 
 extern "C" int c_client_runs(void);
-extern "C" const unsigned nvnPrivate0;
 
 namespace heaviside::nvn {
 namespace {
@@ -132,10 +131,6 @@ TEST(EntryPoints, WrapperSeesEveryPointerHandedOut) { // GFX-027
     set_callable_wrapper({});
     EXPECT_TRUE(seen.contains("nvnDeviceGetProcAddress") && seen.contains("nvnQueueFinish"));
     EXPECT_NE(nvnBootstrapLoader("nvnQueueFinish"), marker());
-}
-
-TEST(EntryPoints, ExternalFlagOfNewerSdksStaysZero) { // OBJ-254
-    EXPECT_EQ(nvnPrivate0, 0u);
 }
 
 TEST(EntryPoints, BooleansHaveEightBits) { // GFX-029

@@ -1,0 +1,160 @@
+// Programs: what the sink is told, what lives outside the object. Ledger rows at each test.
+#include "tests/nvn/client.h" // first: with the client's wrappers
+
+#include "nvn/null_sink.h"
+#include "nvn/runtime.h"
+#include "program/build.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace heaviside::nvn {
+namespace {
+
+using test::Device;
+using test::Pool;
+
+class ProgramSink : public NullSink {
+public:
+    struct Stage {
+        stream::Stage stage;
+        u64 code_address;
+        std::vector<std::byte> control, code;
+    };
+    std::map<stream::ProgramId, std::vector<Stage>> programs;
+
+    void program_created(const stream::ProgramDescription& description) override {
+        std::vector<Stage>& stages = programs[description.id];
+        EXPECT_TRUE(stages.empty()) << "announced twice";
+        for (const stream::ProgramStage& s : description.stages)
+            stages.push_back(
+                {s.stage, s.code_address, {s.control.begin(), s.control.end()}, {s.code.begin(), s.code.end()}});
+    }
+    void program_destroyed(stream::ProgramId id) override { EXPECT_EQ(programs.erase(id), 1u); }
+};
+
+class Programs : public testing::Test {
+protected:
+    void SetUp() override { set_sink(&sink_); }
+    void TearDown() override { set_sink(nullptr); }
+
+    // A program of one bundle per stage; `seed` makes its code.
+    NVNshaderData stage(program::Stage stage, u8 seed) {
+        std::vector<std::byte> code(32, std::byte{seed});
+        program::BuildInput input{.stage = stage, .code = code, .register_count = 8};
+        input.sph.type = stage == program::Stage::Fragment ? maxwell::ShaderType::Pixel : maxwell::ShaderType::Vertex;
+        input.sph.pixel = stage == program::Stage::Fragment;
+        auto blobs = program::build(input);
+        EXPECT_TRUE(blobs);
+        EXPECT_LE(blobs->gpu.size(), 0x400u);
+        const u64 offset = used_;
+        used_ += 0x400;
+        std::copy(blobs->gpu.begin(), blobs->gpu.end(), memory_.pages.data + offset);
+        controls_.push_back(std::move(blobs->control));
+        return {nvnMemoryPoolGetBufferAddress(&memory_.object) + offset, controls_.back().data()};
+    }
+
+    ProgramSink sink_;
+    Device device_;
+    Pool memory_{device_, 0x10000, test::cpu_cached | NVN_MEMORY_POOL_FLAGS_SHADER_CODE};
+    u64 used_ = 0;
+    std::vector<std::vector<std::byte>> controls_;
+};
+
+TEST_F(Programs, SinkHearsEveryStageOnceAndUntilTheEnd) {
+    NVNprogram program;
+    ASSERT_TRUE(nvnProgramInitialize(&program, &device_.object));
+    const NVNshaderData stages[] = {stage(program::Stage::Fragment, 2), stage(program::Stage::Vertex, 1)};
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 2, stages));
+    ASSERT_EQ(sink_.programs.size(), 1u);
+    const auto& heard = sink_.programs.begin()->second;
+    ASSERT_EQ(heard.size(), 2u);
+    EXPECT_EQ(heard[0].stage, stream::Stage::Vertex); // in stage order, however they were given
+    EXPECT_EQ(heard[1].stage, stream::Stage::Fragment);
+    EXPECT_EQ(heard[0].code_address, stages[1].data);
+    ASSERT_GE(heard[0].code.size(), 0xA0u);
+    EXPECT_EQ(heard[0].code[0x80], std::byte{1});
+    EXPECT_TRUE(std::equal(heard[1].control.begin(), heard[1].control.end(), controls_[0].begin()));
+    nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
+}
+
+TEST_F(Programs, EqualContentsAreOneProgram) { // GFX-007
+    NVNprogram a, b;
+    nvnProgramInitialize(&a, &device_.object);
+    nvnProgramInitialize(&b, &device_.object);
+    const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 1);
+    ASSERT_NE(first.data, second.data);
+    ASSERT_TRUE(nvnProgramSetShaders(&a, 1, &first));
+    ASSERT_TRUE(nvnProgramSetShaders(&b, 1, &second));
+    EXPECT_EQ(sink_.programs.size(), 1u);
+    nvnProgramFinalize(&a);
+    EXPECT_EQ(sink_.programs.size(), 1u);
+    nvnProgramFinalize(&b);
+    EXPECT_TRUE(sink_.programs.empty());
+}
+
+TEST_F(Programs, NeighbouringObjectsKeepTheirOwnShaders) { // OBJ-002
+    alignas(8) std::byte slots[2][112];
+    auto* a = reinterpret_cast<NVNprogram*>(slots[0]);
+    auto* b = reinterpret_cast<NVNprogram*>(slots[1]);
+    nvnProgramInitialize(a, &device_.object);
+    nvnProgramInitialize(b, &device_.object);
+    const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 2);
+    ASSERT_TRUE(nvnProgramSetShaders(a, 1, &first));
+    ASSERT_TRUE(nvnProgramSetShaders(b, 1, &second));
+    std::byte before[112];
+    std::memcpy(before, b, sizeof before);
+    nvnProgramFinalize(a);
+    EXPECT_EQ(std::memcmp(before, b, sizeof before), 0);
+    ASSERT_EQ(sink_.programs.size(), 1u);
+    EXPECT_EQ(sink_.programs.begin()->second[0].code[0x80], std::byte{2});
+    nvnProgramFinalize(b);
+}
+
+TEST_F(Programs, NewShadersReplaceTheOld) {
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 2);
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &first));
+    const stream::ProgramId id = sink_.programs.begin()->first;
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &second));
+    ASSERT_EQ(sink_.programs.size(), 1u);
+    EXPECT_NE(sink_.programs.begin()->first, id);
+    nvnProgramFinalize(&program);
+}
+
+TEST_F(Programs, BlobsMayGoAfterTheCall) {
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderDataExt data{stage(program::Stage::Vertex, 3).data, controls_.back().data(), nullptr};
+    ASSERT_TRUE(nvnProgramSetShadersExt(&program, 1, &data));
+    std::fill(controls_.back().begin(), controls_.back().end(), std::byte{0xEE});
+    std::memset(memory_.pages.data, 0xEE, memory_.pages.size);
+    nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
+}
+
+TEST_F(Programs, RefusesWhatIsNoProgram) {
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderData good = stage(program::Stage::Vertex, 1);
+    const NVNshaderData twice[] = {good, stage(program::Stage::Vertex, 2)};
+    std::vector<std::byte> zeros(0x4000);
+    const NVNshaderData no_control{good.data, nullptr}, no_section{good.data, zeros.data()},
+        outside{reinterpret_cast<u64>(zeros.data()), good.control};
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_control));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_section));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &outside)); // in no memory pool
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 2, twice));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 0, &good));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 7, &good));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, nullptr));
+    EXPECT_TRUE(sink_.programs.empty());
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &good)); // still usable
+    nvnProgramFinalize(&program);
+}
+
+} // namespace
+} // namespace heaviside::nvn
