@@ -1,0 +1,242 @@
+// Records that only set state.
+#include "replay/executor.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+
+namespace heaviside::replay {
+namespace {
+
+constexpr u8 face_front = 1, face_back = 2; // bits of NVNface
+
+template <class T, class Source>
+void assign(std::array<T, 16>& to, u32 first, std::span<const Source> from) {
+    for (u32 i = 0; i < from.size() && first + i < to.size(); ++i)
+        to[first + i] = from[i];
+}
+
+StageBindings* stage_of(GuestState& g, stream::Stage stage) {
+    const auto index = static_cast<std::size_t>(stage);
+    return index < g.stages.size() ? &g.stages[index] : nullptr;
+}
+
+} // namespace
+
+void Executor::on(const stream::BindBlendState& r, const Record&) {
+    g_->blend[r.state.target] = r.state;
+    g_->dirty |= dirty::blend;
+}
+void Executor::on(const stream::BindColorState& r, const Record&) {
+    g_->color = r.state;
+    g_->dirty |= dirty::blend | dirty::programs;
+}
+void Executor::on(const stream::BindChannelMaskState& r, const Record&) {
+    g_->channel_mask = r.state;
+    g_->dirty |= dirty::blend;
+}
+void Executor::on(const stream::BindDepthStencilState& r, const Record&) {
+    g_->depth_stencil = r.state;
+    g_->dirty |= dirty::depth | dirty::stencil;
+}
+void Executor::on(const stream::BindPolygonState& r, const Record&) {
+    g_->polygon = r.state;
+    g_->dirty |= dirty::raster | dirty::depth_bias;
+}
+void Executor::on(const stream::BindMultisampleState& r, const Record&) {
+    g_->multisample = r.state;
+    g_->dirty |= dirty::multisample;
+}
+void Executor::on(const stream::BindVertexAttribState&, const Record& r) {
+    const auto states = r.tail<stream::BindVertexAttribState, stream::VertexAttribState>();
+    g_->attribute_count = static_cast<u32>(std::min<std::size_t>(states.size(), g_->attributes.size()));
+    assign(g_->attributes, 0, states);
+    g_->dirty |= dirty::vertex_input | dirty::programs;
+}
+void Executor::on(const stream::BindVertexStreamState&, const Record& r) {
+    assign(g_->streams, 0, r.tail<stream::BindVertexStreamState, stream::VertexStreamState>());
+    g_->dirty |= dirty::vertex_input;
+}
+void Executor::on(const stream::BindProgram& r, const Record&) {
+    for (u32 i = 0; i < stream::stage_count; ++i)
+        if (r.stages >> i & 1)
+            g_->stages[i].program = r.program;
+    g_->dirty |= dirty::programs;
+}
+void Executor::on(const stream::BindVertexBuffer& r, const Record&) {
+    if (r.index < g_->vertex_buffers.size())
+        g_->vertex_buffers[r.index] = {r.address, r.size};
+    g_->dirty |= dirty::vertex_buffers;
+}
+void Executor::on(const stream::BindUniformBuffer& r, const Record&) {
+    StageBindings* stage = stage_of(*g_, r.stage);
+    if (stage && r.index < uniform_slots)
+        stage->uniforms[r.index] = {r.address, r.size};
+    g_->dirty |= dirty::uniforms;
+}
+void Executor::on(const stream::BindStorageBuffer& r, const Record&) {
+    StageBindings* stage = stage_of(*g_, r.stage);
+    if (!stage || r.index >= storage_slots)
+        return;
+    u64 size = r.size;
+    if (size == 0 && r.address) // from the address to the end of its pool (REN-192)
+        if (const auto range = s_.memory->find(GuestAddress{r.address}))
+            size = range->end().value - r.address;
+    stage->storage[r.index] = {r.address, size};
+    g_->dirty |= dirty::storage;
+}
+void Executor::on(const stream::BindTexture& r, const Record&) {
+    StageBindings* stage = stage_of(*g_, r.stage);
+    if (stage && r.index < texture_slots)
+        stage->textures[r.index] = r.handle;
+    g_->dirty |= dirty::handles;
+}
+void Executor::on(const stream::BindHandles& r, const Record& record) {
+    StageBindings* stage = stage_of(*g_, r.stage);
+    if (!stage)
+        return;
+    const std::span<u32> tables[] = {stage->textures, stage->separate_textures, stage->separate_samplers,
+                                     stage->images};
+    const auto kind = static_cast<std::size_t>(r.kind);
+    if (kind >= std::size(tables))
+        return;
+    const auto handles = record.tail<stream::BindHandles, u32>();
+    for (u32 i = 0; i < handles.size() && r.first + i < tables[kind].size(); ++i)
+        tables[kind][r.first + i] = handles[i];
+    g_->dirty |= dirty::handles;
+}
+void Executor::on(const stream::SetTexturePool& r, const Record&) {
+    g_->texture_pool = r.pool;
+    g_->dirty |= dirty::handles;
+}
+void Executor::on(const stream::SetSamplerPool& r, const Record&) {
+    g_->sampler_pool = r.pool;
+    g_->dirty |= dirty::handles;
+}
+void Executor::on(const stream::SetRenderTargets& r, const Record& record) {
+    const auto images = record.tail<stream::SetRenderTargets, stream::ImageDescription>();
+    std::size_t next = 0;
+    for (u32 i = 0; i < g_->targets.size(); ++i)
+        if ((r.present >> i & 1) && next < images.size())
+            g_->targets[i] = images[next++];
+    g_->targets_present = r.present;
+    g_->dirty |= dirty::targets;
+}
+void Executor::on(const stream::SetViewports& r, const Record& record) {
+    assign(g_->viewports, r.first, record.tail<stream::SetViewports, stream::Viewport>());
+    g_->dirty |= dirty::viewports | dirty::scissors;
+}
+void Executor::on(const stream::SetScissors& r, const Record& record) {
+    assign(g_->scissors, r.first, record.tail<stream::SetScissors, stream::Scissor>());
+    g_->dirty |= dirty::scissors;
+}
+void Executor::on(const stream::SetDepthRanges& r, const Record& record) {
+    assign(g_->depth_ranges, r.first, record.tail<stream::SetDepthRanges, stream::DepthRange>());
+    g_->dirty |= dirty::viewports;
+}
+void Executor::on(const stream::SetViewportSwizzles& r, const Record& record) {
+    assign(g_->swizzles, r.first, record.tail<stream::SetViewportSwizzles, stream::ViewportSwizzle>());
+    for (const auto& s : g_->swizzles)
+        if (s.x != 0 || (s.y != 2 && s.y != 3) || s.z != 4 || s.w != 6)
+            log::error_once("viewport swizzle ({}, {}, {}, {}) is not built yet", s.x, s.y, s.z, s.w);
+    g_->dirty |= dirty::viewports;
+}
+void Executor::on(const stream::SetBlendColor& r, const Record&) {
+    std::copy(std::begin(r.color), std::end(r.color), g_->blend_color.begin());
+    g_->dirty |= dirty::blend_color;
+}
+void Executor::on(const stream::SetAlphaRef& r, const Record&) {
+    g_->alpha_reference = r.reference;
+}
+void Executor::on(const stream::SetStencilRef& r, const Record&) {
+    if (r.faces & face_front)
+        g_->front.reference = r.value;
+    if (r.faces & face_back)
+        g_->back.reference = r.value;
+    g_->dirty |= dirty::stencil;
+}
+void Executor::on(const stream::SetStencilMask& r, const Record&) {
+    if (r.faces & face_front)
+        g_->front.write_mask = r.value;
+    if (r.faces & face_back)
+        g_->back.write_mask = r.value;
+    g_->dirty |= dirty::stencil;
+}
+void Executor::on(const stream::SetStencilValueMask& r, const Record&) {
+    if (r.faces & face_front)
+        g_->front.compare_mask = r.value;
+    if (r.faces & face_back)
+        g_->back.compare_mask = r.value;
+    g_->dirty |= dirty::stencil;
+}
+void Executor::on(const stream::SetLineWidth& r, const Record&) {
+    g_->line_width = r.width;
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetPointSize& r, const Record&) {
+    g_->point_size = r.size;
+}
+void Executor::on(const stream::SetPolygonOffset& r, const Record&) {
+    g_->offset_factor = r.factor;
+    g_->offset_units = r.units;
+    g_->offset_clamp = r.clamp;
+    g_->dirty |= dirty::depth_bias;
+}
+void Executor::on(const stream::SetPrimitiveRestart& r, const Record&) {
+    g_->primitive_restart = r.enable != 0;
+    g_->restart_index = r.index;
+    g_->dirty |= dirty::assembly;
+}
+void Executor::on(const stream::SetProvokingVertex& r, const Record&) {
+    g_->provoking_last = r.mode == 1;
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetDepthBounds& r, const Record&) {
+    g_->depth_bounds = r.enable != 0;
+    g_->depth_bounds_min = r.minimum;
+    g_->depth_bounds_max = r.maximum;
+    g_->dirty |= dirty::depth;
+}
+void Executor::on(const stream::SetDepthClamp& r, const Record&) {
+    g_->depth_clamp = r.enable != 0;
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetRasterizerDiscard& r, const Record&) {
+    g_->rasterizer_discard = r.discard != 0;
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetSampleMask& r, const Record&) {
+    g_->sample_mask = r.mask;
+    g_->dirty |= dirty::multisample;
+}
+void Executor::on(const stream::SetConservativeRaster& r, const Record&) {
+    g_->conservative = r.enable != 0;
+    if (g_->conservative && !s_.device->has(gpu::Feature::ConservativeRasterization))
+        log::error_once("conservative rasterization: the device has none, draws are rasterized normally");
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetPatchSize& r, const Record&) {
+    g_->patch_size = r.control_points;
+    g_->dirty |= dirty::assembly;
+}
+void Executor::on(const stream::SetInnerTessellationLevels& r, const Record&) {
+    std::copy(std::begin(r.levels), std::end(r.levels), g_->inner_levels.begin());
+}
+void Executor::on(const stream::SetOuterTessellationLevels& r, const Record&) {
+    std::copy(std::begin(r.levels), std::end(r.levels), g_->outer_levels.begin());
+}
+void Executor::on(const stream::SetRenderEnable& r, const Record&) {
+    g_->render_enable = r.enable != 0;
+}
+void Executor::on(const stream::SetRenderEnableConditional& r, const Record&) {
+    // Counters are written by the CPU when their submission is done, so only what earlier work left can be compared.
+    const auto left = s_.memory->bytes(GuestAddress{r.address}, 24);
+    u64 a = 0, b = 0;
+    if (left) {
+        a = *read_at<u64>(*left, 0);
+        b = *read_at<u64>(*left, 16);
+    }
+    g_->render_enable = (a == b) == (r.mode == 0);
+}
+
+} // namespace heaviside::replay

@@ -1,0 +1,393 @@
+// Copies between buffers and textures, resolves, inline uniform updates.
+#include "replay/executor.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heaviside::replay {
+namespace {
+
+using texture::Target;
+
+// A region of a view as Vulkan counts it: layers apart from depth.
+struct Part {
+    u32 level = 0, first_layer = 0, layers = 1;
+    VkOffset3D offset{};
+    VkExtent3D extent{};
+};
+
+Result<Part> part_of(const Texture& t, const stream::ImageDescription& image, const stream::Region& r) {
+    const gpu::ImageDescription& d = t.image.description();
+    Part p;
+    p.level = image.view.first_level;
+    if (p.level >= d.levels) // REN-057
+        return fail("copy at level {} of a texture of {}", p.level, d.levels);
+    if (r.x < 0 || r.y < 0 || r.z < 0 || r.width <= 0 || r.height <= 0 || r.depth <= 0)
+        return fail("copy region {},{},{} of {} x {} x {}", r.x, r.y, r.z, r.width, r.height, r.depth);
+    p.offset = {r.x, r.y, r.z};
+    p.extent = {static_cast<u32>(r.width), static_cast<u32>(r.height), static_cast<u32>(r.depth)};
+    p.first_layer = image.view.first_layer;
+    if (d.type == VK_IMAGE_TYPE_1D) { // rows are layers (GFX-166)
+        p.first_layer += static_cast<u32>(r.y);
+        p.layers = static_cast<u32>(r.height);
+        p.offset = {r.x, 0, 0};
+        p.extent.height = p.extent.depth = 1;
+    } else if (d.type == VK_IMAGE_TYPE_2D) {
+        p.first_layer += static_cast<u32>(r.z);
+        p.layers = static_cast<u32>(r.depth);
+        p.offset.z = 0;
+        p.extent.depth = 1;
+    } else {
+        p.first_layer = 0;
+    }
+    const auto mip = [&p](u32 size) { return std::max(1u, size >> p.level); };
+    if (u64{p.first_layer} + p.layers > d.layers || u64(p.offset.x) + p.extent.width > mip(d.extent.width) ||
+        u64(p.offset.y) + p.extent.height > mip(d.extent.height) ||
+        u64(p.offset.z) + p.extent.depth > mip(d.extent.depth))
+        return fail("copy region {},{},{} of {} x {} x {} leaves level {} of a texture of {} x {}, {} layers", r.x, r.y,
+                    r.z, r.width, r.height, r.depth, p.level, d.extent.width, d.extent.height, d.layers);
+    return p;
+}
+
+struct Strides {
+    u64 row, image;
+};
+
+template <class R>
+Strides strides_of(const stream::Record& record, const Texture& t, const Part& p, const stream::Region& r) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    const u64 blocks_x = (p.extent.width + f.block_width - 1) / f.block_width;
+    const u64 rows = (static_cast<u32>(r.height) + f.block_height - 1) / f.block_height;
+    Strides s{blocks_x * f.block_bytes, 0};
+    const auto given = record.tail<R, stream::CopyStrides>();
+    if (!given.empty() && given[0].row)
+        s.row = given[0].row;
+    // Of a 1D array a row is a layer.
+    s.image = t.image.description().type == VK_IMAGE_TYPE_1D ? s.row : s.row * rows;
+    if (!given.empty() && given[0].image && t.image.description().type != VK_IMAGE_TYPE_1D)
+        s.image = given[0].image;
+    return s;
+}
+
+u64 bytes_spanned(const Texture& t, const Part& p, const Strides& s) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    const u64 blocks_x = (p.extent.width + f.block_width - 1) / f.block_width;
+    const u64 rows = (p.extent.height + f.block_height - 1) / f.block_height;
+    const u64 slices = std::max(p.layers, p.extent.depth);
+    return (slices - 1) * s.image + (rows - 1) * s.row + blocks_x * f.block_bytes;
+}
+
+// One region a slice; one a row where the row stride is no whole number of blocks.
+std::vector<VkBufferImageCopy2> buffer_regions(const Texture& t, const Part& p, const Strides& s, u64 base) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    std::vector<VkBufferImageCopy2> out;
+    const bool by_row = s.row % f.block_bytes != 0;
+    const u32 step = by_row ? f.block_height : p.extent.height;
+    const u32 slices = std::max(p.layers, p.extent.depth);
+    for (u32 slice = 0; slice < slices; ++slice)
+        for (u32 y = 0; y < p.extent.height; y += step) {
+            VkBufferImageCopy2 c{.sType = VK_STRUCTURE_TYPE_BUFFER_IMAGE_COPY_2};
+            c.bufferOffset = base + slice * s.image + y / f.block_height * s.row;
+            c.bufferRowLength = by_row ? 0 : static_cast<u32>(s.row / f.block_bytes * f.block_width);
+            const bool layered = p.layers > 1;
+            c.imageSubresource = {t.image.aspects(), p.level, p.first_layer + (layered ? slice : 0), 1};
+            c.imageOffset = {p.offset.x, p.offset.y + static_cast<i32>(y),
+                             p.offset.z + static_cast<i32>(layered ? 0 : slice)};
+            c.imageExtent = {p.extent.width, std::min(step, p.extent.height - y), 1};
+            out.push_back(c);
+        }
+    return out;
+}
+
+// Block region of one slice of a part.
+texture::BlockRegion blocks(const Texture& t, const Part& p, u32 slice) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    return {static_cast<u32>(p.offset.x) / f.block_width,
+            static_cast<u32>(p.offset.y) / f.block_height,
+            static_cast<u32>(p.offset.z) + (p.layers > 1 ? 0 : slice),
+            (p.extent.width + f.block_width - 1) / f.block_width,
+            (p.extent.height + f.block_height - 1) / f.block_height,
+            1};
+}
+
+VkImageSubresourceLayers layers_of(const Texture& t, const Part& p) {
+    return {t.image.aspects(), p.level, p.first_layer, p.layers};
+}
+
+} // namespace
+
+Texture* Executor::copy_texture(const stream::ImageDescription& image) {
+    const auto found = s_.textures->find(image.texture);
+    if (!found) {
+        log::error_once("copy: {}", found.error().message);
+        return nullptr;
+    }
+    leave_pass();
+    if (auto done = s_.textures->refresh(*c_, **found); !done) {
+        log::error_once("copy: {}", done.error().message);
+        return nullptr;
+    }
+    return *found;
+}
+
+void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
+    if (!r.size || !commands())
+        return;
+    leave_pass();
+    const auto source = resolve(r.source, r.size), dest = resolve(r.dest, r.size);
+    if (!source || !dest)
+        return;
+    const VkBufferCopy region{source->offset, dest->offset, std::min(source->size, dest->size)};
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdCopyBuffer(c_->handle(), source->buffer, dest->buffer, 1, &region);
+    c_->barrier();
+    s_.textures->storage_written(r.dest, r.size);
+    ++statistics_.copies;
+}
+
+void Executor::on(const stream::CopyBufferToTexture& r, const Record& record) {
+    if (!commands())
+        return;
+    Texture* t = copy_texture(r.image);
+    if (!t)
+        return;
+    const auto part = part_of(*t, r.image, r.region);
+    if (!part) {
+        log::error_once("CopyBufferToTexture: {}", part.error().message);
+        return;
+    }
+    const Strides s = strides_of<stream::CopyBufferToTexture>(record, *t, *part, r.region);
+    const u64 size = bytes_spanned(*t, *part, s);
+    s_.textures->mark_gpu_written(*t);
+    ++statistics_.copies;
+    if (t->format.conversion == Conversion::None) {
+        const auto source = resolve(r.buffer, size);
+        if (!source || source->size < size)
+            return;
+        const auto regions = buffer_regions(*t, *part, s, source->offset);
+        VkCopyBufferToImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_BUFFER_TO_IMAGE_INFO_2};
+        info.srcBuffer = source->buffer;
+        info.dstImage = t->image.get();
+        info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+        info.regionCount = static_cast<u32>(regions.size());
+        info.pRegions = regions.data();
+        c_->prepare_transfer();
+        s_.device->vk.vkCmdCopyBufferToImage2(c_->handle(), &info);
+        c_->barrier();
+        return;
+    }
+    // Converted on the CPU, from what is in the buffer now.
+    const auto bytes = s_.memory->bytes(GuestAddress{r.buffer}, size);
+    if (!bytes)
+        return;
+    const u32 slices = std::max(part->layers, part->extent.depth);
+    for (u32 slice = 0; slice < slices; ++slice) {
+        const u32 layer = part->first_layer + (part->layers > 1 ? slice : 0);
+        if (auto done = s_.textures->upload_rows(*c_, *t, part->level, layer, blocks(*t, *part, slice),
+                                                 bytes->subspan(slice * s.image), {s.row, s.image});
+            !done)
+            log::error_once("CopyBufferToTexture: {}", done.error().message);
+    }
+}
+
+void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
+    if (!commands())
+        return;
+    Texture* t = copy_texture(r.image);
+    if (!t)
+        return;
+    const auto part = part_of(*t, r.image, r.region);
+    if (!part) {
+        log::error_once("CopyTextureToBuffer: {}", part.error().message);
+        return;
+    }
+    const Strides s = strides_of<stream::CopyTextureToBuffer>(record, *t, *part, r.region);
+    const u64 size = bytes_spanned(*t, *part, s);
+    const auto dest = resolve(r.buffer, size);
+    if (!dest || dest->size < size)
+        return;
+    if (t->format.conversion != Conversion::None) {
+        log::error_once("CopyTextureToBuffer of format {} is not built yet", texture::info(t->description.format).name);
+        return;
+    }
+    const auto regions = buffer_regions(*t, *part, s, dest->offset);
+    VkCopyImageToBufferInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_TO_BUFFER_INFO_2};
+    info.srcImage = t->image.get();
+    info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+    info.dstBuffer = dest->buffer;
+    info.regionCount = static_cast<u32>(regions.size());
+    info.pRegions = regions.data();
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdCopyImageToBuffer2(c_->handle(), &info);
+    c_->barrier();
+    s_.textures->storage_written(r.buffer, size);
+    ++statistics_.copies;
+}
+
+void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
+    if (!commands())
+        return;
+    Texture* source = copy_texture(r.source);
+    Texture* dest = copy_texture(r.dest);
+    if (!source || !dest)
+        return;
+    const auto from = part_of(*source, r.source, r.source_region);
+    const auto to = part_of(*dest, r.dest, r.dest_region);
+    if (!from || !to) {
+        log::error_once("CopyTextureToTexture: {}", (from ? to : from).error().message);
+        return;
+    }
+    constexpr u32 linear_filter = 1, mirror_x = 4, mirror_y = 8, mirror_z = 16;
+    const texture::FormatInfo& sf = texture::info(r.source.view.format);
+    const texture::FormatInfo& df = texture::info(r.dest.view.format);
+    const bool same_blocks = from->extent.width * df.block_width == to->extent.width * sf.block_width &&
+                             from->extent.height * df.block_height == to->extent.height * sf.block_height;
+    const bool compressed = texture::is_compressed(sf) || texture::is_compressed(df);
+    const bool raw = !(r.flags & (mirror_x | mirror_y | mirror_z)) &&
+                     std::max(from->layers, from->extent.depth) == std::max(to->layers, to->extent.depth) &&
+                     (compressed ? same_blocks && sf.block_bytes == df.block_bytes
+                                 : from->extent.width == to->extent.width && from->extent.height == to->extent.height &&
+                                       source->image.description().format == dest->image.description().format);
+    s_.textures->mark_gpu_written(*dest);
+    ++statistics_.copies;
+    c_->prepare_transfer();
+    const VkImageLayout source_layout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+    const VkImageLayout dest_layout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+    if (raw) {
+        VkImageCopy2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_COPY_2};
+        region.srcSubresource = layers_of(*source, *from);
+        region.srcOffset = from->offset;
+        region.dstSubresource = layers_of(*dest, *to);
+        region.dstOffset = to->offset;
+        region.extent = from->extent;
+        VkCopyImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_INFO_2};
+        info.srcImage = source->image.get();
+        info.srcImageLayout = source_layout;
+        info.dstImage = dest->image.get();
+        info.dstImageLayout = dest_layout;
+        info.regionCount = 1;
+        info.pRegions = &region;
+        s_.device->vk.vkCmdCopyImage2(c_->handle(), &info);
+    } else {
+        VkImageBlit2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_BLIT_2};
+        const auto corners = [](const Part& p, VkOffset3D(&out)[2]) {
+            out[0] = p.offset;
+            out[1] = {p.offset.x + static_cast<i32>(p.extent.width), p.offset.y + static_cast<i32>(p.extent.height),
+                      p.offset.z + static_cast<i32>(p.extent.depth)};
+        };
+        region.srcSubresource = layers_of(*source, *from);
+        corners(*from, region.srcOffsets);
+        region.dstSubresource = layers_of(*dest, *to);
+        corners(*to, region.dstOffsets);
+        if (r.flags & mirror_x)
+            std::swap(region.dstOffsets[0].x, region.dstOffsets[1].x);
+        if (r.flags & mirror_y)
+            std::swap(region.dstOffsets[0].y, region.dstOffsets[1].y);
+        if (r.flags & mirror_z)
+            std::swap(region.dstOffsets[0].z, region.dstOffsets[1].z);
+        VkBlitImageInfo2 info{.sType = VK_STRUCTURE_TYPE_BLIT_IMAGE_INFO_2};
+        info.srcImage = source->image.get();
+        info.srcImageLayout = source_layout;
+        info.dstImage = dest->image.get();
+        info.dstImageLayout = dest_layout;
+        info.regionCount = 1;
+        info.pRegions = &region;
+        const bool color = source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT;
+        info.filter = (r.flags & linear_filter) && color ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
+        s_.device->vk.vkCmdBlitImage2(c_->handle(), &info);
+    }
+    c_->barrier();
+}
+
+void Executor::on(const stream::Downsample& r, const Record&) {
+    if (!commands())
+        return;
+    Texture* source = copy_texture(r.source);
+    Texture* dest = copy_texture(r.dest);
+    if (!source || !dest)
+        return;
+    const gpu::ImageDescription& s = source->image.description();
+    const gpu::ImageDescription& d = dest->image.description();
+    if (s.samples == VK_SAMPLE_COUNT_1_BIT) { // scaled into the destination (REN-201)
+        stream::CopyTextureToTexture copy{};
+        copy.header = stream::header_of<stream::CopyTextureToTexture>;
+        copy.flags = 1; // linear
+        copy.source = r.source;
+        copy.dest = r.dest;
+        const auto whole = [](const gpu::ImageDescription& i, u32 level) {
+            return stream::Region{0,
+                                  0,
+                                  0,
+                                  static_cast<i32>(std::max(1u, i.extent.width >> level)),
+                                  static_cast<i32>(std::max(1u, i.extent.height >> level)),
+                                  1};
+        };
+        copy.source_region = whole(s, r.source.view.first_level);
+        copy.dest_region = whole(d, r.dest.view.first_level);
+        on(copy, Record(reinterpret_cast<const std::byte*>(&copy)));
+        return;
+    }
+    if (!(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
+        log::error_once("Downsample of a multisampled depth texture is not built yet");
+        return;
+    }
+    s_.textures->mark_gpu_written(*dest);
+    VkImageResolve2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_RESOLVE_2};
+    const u32 layers = std::min(view_layers(r.source), view_layers(r.dest));
+    region.srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, r.source.view.first_layer, layers};
+    region.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, r.dest.view.first_level, r.dest.view.first_layer, layers};
+    region.extent = {std::min(s.extent.width, d.extent.width), std::min(s.extent.height, d.extent.height), 1};
+    VkResolveImageInfo2 info{.sType = VK_STRUCTURE_TYPE_RESOLVE_IMAGE_INFO_2};
+    info.srcImage = source->image.get();
+    info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+    info.dstImage = dest->image.get();
+    info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+    info.regionCount = 1;
+    info.pRegions = &region;
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdResolveImage2(c_->handle(), &info);
+    c_->barrier();
+    ++statistics_.copies;
+}
+
+void Executor::on(const stream::UpdateUniformBuffer& r, const Record& record) {
+    if (!r.size || !commands())
+        return;
+    const auto bytes = record.tail<stream::UpdateUniformBuffer, std::byte>();
+    const auto slice = s_.queue->arena().push(Bytes(bytes).first(std::min<std::size_t>(r.size, bytes.size())), 16);
+    if (!slice)
+        return;
+    const u64 address = r.address + r.offset;
+    if (!s_.memory->bytes(GuestAddress{address}, slice->size)) {
+        log::error_once("UpdateUniformBuffer: {:#x} lies in no memory pool", address);
+        return;
+    }
+    updates_.add(address, *slice, c_->submission(), true);
+    g_->dirty |= dirty::uniforms;
+    if (!c_->in_pass())
+        flush_uniform_updates();
+}
+
+void Executor::flush_uniform_updates() {
+    if (!updates_.has_deferred())
+        return;
+    const auto updates = updates_.take_deferred();
+    bool first = true;
+    for (const UniformUpdates::Update& u : updates) {
+        const auto dest = resolve(u.address, u.bytes.size);
+        if (!dest || dest->size < u.bytes.size)
+            continue;
+        if (!first)
+            c_->barrier(); // updates of one place land in order (REN-185)
+        first = false;
+        c_->prepare_transfer();
+        const VkBufferCopy region{u.bytes.offset, dest->offset, u.bytes.size};
+        s_.device->vk.vkCmdCopyBuffer(c_->handle(), u.bytes.buffer, dest->buffer, 1, &region);
+    }
+    c_->barrier();
+    g_->dirty |= dirty::uniforms;
+}
+
+} // namespace heaviside::replay

@@ -1,0 +1,95 @@
+#include "replay/executor.h"
+
+#include "base/log.h"
+
+namespace heaviside::replay {
+
+const std::array<Executor::Handler, stream::record_type_count> Executor::handlers = {
+#define HEAVISIDE_HANDLER(name, shape) &Executor::handle<stream::name>,
+    HEAVISIDE_STREAM_RECORDS(HEAVISIDE_HANDLER)
+#undef HEAVISIDE_HANDLER
+};
+
+Executor::Executor(const Services& services) : s_(services) {}
+Executor::~Executor() = default;
+
+void Executor::not_built(const Record& r) {
+    log::error_once("record {} is not built yet and skipped", stream::name(r.type()));
+}
+
+gpu::Commands* Executor::commands() {
+    if (c_)
+        return c_;
+    auto begun = s_.queue->begin();
+    if (!begun) {
+        log::error("no command buffer: {}", begun.error().message);
+        return nullptr;
+    }
+    c_ = *begun;
+    updates_.retire(s_.queue->completed());
+    s_.gpu_memory->update();
+    for (const guest::Range& range : s_.memory->ranges()) // free where memory is imported
+        s_.gpu_memory->flush_to_gpu(range.start, range.size);
+    if (const auto map = s_.gpu_memory->memory_map(); !map)
+        log::error_once("memory map: {}", map.error().message);
+    else if (map->changed)
+        s_.heap->set_memory_map(map->slice);
+    last_ = nullptr;
+    targets_valid_ = false;
+    stages_ = {};
+    primitive_ = ~0u;
+    if (g_)
+        g_->dirty = dirty::all;
+    return c_;
+}
+
+Executor::Outcome Executor::run(GuestState& state, Bytes stream, u64& offset) {
+    g_ = &state;
+    if (last_ != g_) { // another queue's state is in the command buffer
+        leave_pass();
+        g_->dirty = dirty::all;
+        targets_valid_ = false;
+        stages_ = {};
+        primitive_ = ~0u;
+    }
+    last_ = g_;
+    waiting_ = false;
+    while (offset < stream.size()) {
+        const auto record = stream::record_at(stream.subspan(offset));
+        if (!record) {
+            log::error("stream at byte {}: {}; the rest is skipped", offset, record.error().message);
+            offset = stream.size();
+            break;
+        }
+        const auto index =
+            static_cast<std::size_t>(record->type()) - static_cast<std::size_t>(stream::RecordType::first) - 1;
+        (this->*handlers[index])(*record);
+        ++statistics_.records;
+        if (waiting_)
+            return Outcome::Waiting;
+        offset += record->bytes().size();
+    }
+    return Outcome::Done;
+}
+
+Executor::Submission Executor::submit() {
+    Submission out;
+    out.completions = std::move(completions_);
+    completions_.clear();
+    if (!c_)
+        return out;
+    leave_pass();
+    // What the guest's CPU is going to read.
+    c_->barrier({.target_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
+                 .target_access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT |
+                                  VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_HOST_WRITE_BIT});
+    const auto number = s_.queue->submit(*c_);
+    c_ = nullptr;
+    if (number)
+        out.number = *number;
+    else
+        log::error("submission: {}", number.error().message);
+    return out;
+}
+
+} // namespace heaviside::replay

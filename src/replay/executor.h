@@ -1,0 +1,273 @@
+// Executes records on gpu/: one executor per device, used by the replay thread only. It walks a stream once; each
+// record changes the queue's state or records commands into the open command buffer. Handlers by concept: bindings.cpp,
+// draws.cpp, stages.cpp, targets.cpp, clears.cpp, copies.cpp, order.cpp.
+#pragma once
+
+#include "replay/driver_bank.h"
+#include "replay/guest_state.h"
+#include "replay/pools.h"
+#include "replay/programs.h"
+#include "replay/state_mapping.h"
+#include "replay/uniform_updates.h"
+#include "stream/sync.h"
+#include "stream/walk.h"
+
+#include <functional>
+
+namespace heaviside::replay {
+
+struct Services { // all outlive the executor
+    const gpu::Device* device;
+    gpu::Queue* queue;
+    gpu::DescriptorHeap* heap;
+    gpu::GuestMemory* gpu_memory;
+    gpu::ShaderLibrary* library;
+    guest::Memory* memory;
+    guest::WriteTracker* tracker; // may be null
+    const Formats* formats;
+    Textures* textures;
+    Pools* pools;
+    Programs* programs;
+    stream::SyncCounters* syncs;
+};
+
+// Run when everything recorded before it is done, in order, on the thread that watches the GPU's timeline: writes to
+// guest memory, then signals.
+using Completion = std::function<void()>;
+
+class Executor {
+public:
+    explicit Executor(const Services& services);
+    ~Executor();
+
+    enum class Outcome { Done, Waiting };
+    // Executes `stream` from `offset` on; Waiting: the record at `offset` waits for a sync or event that does not hold.
+    Outcome run(GuestState& state, Bytes stream, u64& offset);
+    // Submits what run() recorded, if anything. Completions of it are returned with the submission's number.
+    struct Submission {
+        u64 number = 0; // 0: nothing was recorded since the last one; completions may run at once
+        std::vector<Completion> completions;
+    };
+    [[nodiscard]] Submission submit();
+    [[nodiscard]] bool recording() const { return c_ != nullptr; }
+    // A sync that reaches its value without the GPU (window textures).
+    void sync_signalled(stream::SyncId sync, u32 value);
+    // Opens a command buffer if none is open.
+    [[nodiscard]] gpu::Commands* commands();
+
+    struct Statistics {
+        u64 draws = 0, dispatches = 0, skipped_draws = 0, clears = 0, copies = 0, passes = 0, records = 0;
+    };
+    [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+    // The CPU has set an event: what streams signalled before counts no more.
+    void event_set(u64 address) { events_.erase(address); }
+
+private:
+    using Record = stream::Record;
+    using Handler = void (Executor::*)(const Record&);
+    static const std::array<Handler, stream::record_type_count> handlers;
+    template <class T>
+    void handle(const Record& r) {
+        on(r.as<T>(), r);
+    }
+    template <class T>
+    void on(const T&, const Record& r) {
+        not_built(r);
+    }
+    static void not_built(const Record& r);
+
+    // bindings.cpp
+    void on(const stream::BindBlendState&, const Record&);
+    void on(const stream::BindColorState&, const Record&);
+    void on(const stream::BindChannelMaskState&, const Record&);
+    void on(const stream::BindDepthStencilState&, const Record&);
+    void on(const stream::BindPolygonState&, const Record&);
+    void on(const stream::BindMultisampleState&, const Record&);
+    void on(const stream::BindVertexAttribState&, const Record&);
+    void on(const stream::BindVertexStreamState&, const Record&);
+    void on(const stream::BindProgram&, const Record&);
+    void on(const stream::BindVertexBuffer&, const Record&);
+    void on(const stream::BindUniformBuffer&, const Record&);
+    void on(const stream::BindStorageBuffer&, const Record&);
+    void on(const stream::BindTexture&, const Record&);
+    void on(const stream::BindHandles&, const Record&);
+    void on(const stream::SetTexturePool&, const Record&);
+    void on(const stream::SetSamplerPool&, const Record&);
+    void on(const stream::SetRenderTargets&, const Record&);
+    void on(const stream::SetViewports&, const Record&);
+    void on(const stream::SetScissors&, const Record&);
+    void on(const stream::SetDepthRanges&, const Record&);
+    void on(const stream::SetViewportSwizzles&, const Record&);
+    void on(const stream::SetBlendColor&, const Record&);
+    void on(const stream::SetAlphaRef&, const Record&);
+    void on(const stream::SetStencilRef&, const Record&);
+    void on(const stream::SetStencilMask&, const Record&);
+    void on(const stream::SetStencilValueMask&, const Record&);
+    void on(const stream::SetLineWidth&, const Record&);
+    void on(const stream::SetPointSize&, const Record&);
+    void on(const stream::SetPolygonOffset&, const Record&);
+    void on(const stream::SetPrimitiveRestart&, const Record&);
+    void on(const stream::SetProvokingVertex&, const Record&);
+    void on(const stream::SetDepthBounds&, const Record&);
+    void on(const stream::SetDepthClamp&, const Record&);
+    void on(const stream::SetRasterizerDiscard&, const Record&);
+    void on(const stream::SetSampleMask&, const Record&);
+    void on(const stream::SetConservativeRaster&, const Record&);
+    void on(const stream::SetPatchSize&, const Record&);
+    void on(const stream::SetInnerTessellationLevels&, const Record&);
+    void on(const stream::SetOuterTessellationLevels&, const Record&);
+    void on(const stream::SetRenderEnable&, const Record&);
+    void on(const stream::SetRenderEnableConditional&, const Record&);
+    // Records that change no pixel here.
+    void on(const stream::BindCoverageModulationTable&, const Record&) {}
+    void on(const stream::SetStencilCullCriteria&, const Record&) {}
+    void on(const stream::SetConservativeRasterDilate&, const Record&) {}
+    void on(const stream::SetSubpixelPrecisionBias&, const Record&) {}
+    void on(const stream::SetShaderScratchMemory&, const Record&) {}
+    void on(const stream::DiscardColor&, const Record&) {} // content may stay (OBJ-242)
+    void on(const stream::DiscardDepthStencil&, const Record&) {}
+    void on(const stream::ResolveDepthBuffer&, const Record&) {}
+    void on(const stream::DebugMarker&, const Record&) {}
+    void on(const stream::Hint&, const Record&) {}
+
+    // clears.cpp
+    void on(const stream::ClearColor&, const Record&);
+    void on(const stream::ClearDepthStencil&, const Record&);
+    void on(const stream::ClearTexture&, const Record&);
+    void on(const stream::ClearBuffer&, const Record&);
+    struct Fill { // one layer of one level
+        VkImageView view;
+        VkFormat format;
+        VkExtent2D extent;
+        VkRect2D rect;
+        u32 mask;
+        stream::ClearClass value_class;
+        std::array<u32, 4> value;
+        VkSampleCountFlagBits samples;
+    };
+    void fill(const Fill& f);
+    void fill_stencil(u8 value, u8 mask, const VkRect2D& rect);
+    void set_fill_state(VkExtent2D extent, const VkRect2D& rect, VkSampleCountFlagBits samples);
+
+    // draws.cpp
+    void on(const stream::DrawArrays&, const Record&);
+    void on(const stream::DrawArraysInstanced&, const Record&);
+    void on(const stream::DrawArraysIndirect&, const Record&);
+    void on(const stream::DrawArraysIndirectCount&, const Record&);
+    void on(const stream::DrawElements&, const Record&);
+    void on(const stream::DrawElementsInstanced&, const Record&);
+    void on(const stream::DrawElementsIndirect&, const Record&);
+    void on(const stream::DrawElementsIndirectCount&, const Record&);
+    void on(const stream::Dispatch&, const Record&);
+    void on(const stream::DispatchIndirect&, const Record&);
+    void draw_arrays(u32 primitive, u32 first, u32 count, u32 base_instance, u32 instances);
+    struct Elements {
+        u32 primitive, index_type, count;
+        u64 indices;
+        i32 base_vertex;
+        u32 base_instance, instances;
+    };
+    void draw_elements(const Elements& e);
+    struct Indirect {
+        u32 primitive;
+        bool indexed;
+        u32 index_type;
+        u64 indices, arguments, count_address;
+        u32 max_draws, stride;
+    };
+    void draw_indirect(const Indirect& d);
+    bool bind_index_buffer(u32 index_type, u64 address, u64 count);
+    [[nodiscard]] Result<gpu::BufferSlice> lowered_indices(Lowering lowering, u32 index_type, u64 address, u32 first,
+                                                           u32 count, u32& out_count);
+    bool prepare_draw(u32 primitive, u32 base_vertex, u32 base_instance);
+    bool prepare_dispatch(const std::array<u32, 3>& groups);
+    void set_draw_state(u32 primitive);
+    void set_vertex_streams();
+
+    // stages.cpp: programs, the textures and banks they read
+    bool resolve_programs(u32 primitive);
+    bool resolve_stage(program::Stage stage, const shader::VariantKey& wanted);
+    void add_texture_classes(program::Stage stage, const shader::Reflection& reflection, shader::VariantKey& key) const;
+    void use_textures(program::Stage stage);
+    [[nodiscard]] u32 handle_word(program::Stage stage, const shader::HandleUse& use) const;
+    void set_banks(program::Stage stage);
+    [[nodiscard]] gpu::BufferSlice bank_slice(program::Stage stage, const shader::BankUse& use);
+    [[nodiscard]] gpu::BufferSlice uniform_slice(const Range& range);
+    void set_root(bool compute);
+    [[nodiscard]] std::optional<gpu::BufferSlice> resolve(u64 address, u64 size); // clamped to the pool, logged
+
+    // targets.cpp
+    struct Target {
+        Texture* texture = nullptr;
+        VkImageView view = VK_NULL_HANDLE;
+        VkFormat format = VK_FORMAT_UNDEFINED;
+        u32 channels = 0;
+    };
+    void resolve_targets();
+    bool open_pass();
+    void leave_pass(); // with the barrier and the deferred uniform updates behind it
+    [[nodiscard]] Result<VkImageView> target_view(Texture& texture, const stream::ImageDescription& image,
+                                                  u32 first_layer, u32 layers, VkFormat& format);
+
+    // copies.cpp
+    void on(const stream::CopyBufferToBuffer&, const Record&);
+    void on(const stream::CopyBufferToTexture&, const Record&);
+    void on(const stream::CopyTextureToBuffer&, const Record&);
+    void on(const stream::CopyTextureToTexture&, const Record&);
+    void on(const stream::Downsample&, const Record&);
+    void on(const stream::UpdateUniformBuffer&, const Record&);
+    [[nodiscard]] Texture* copy_texture(const stream::ImageDescription& image);
+    void flush_uniform_updates();
+
+    // order.cpp
+    void on(const stream::Barrier&, const Record&);
+    void on(const stream::ResetCounter&, const Record&);
+    void on(const stream::ReportCounter&, const Record&);
+    void on(const stream::ReportValue&, const Record&);
+    void on(const stream::FenceSync&, const Record&);
+    void on(const stream::WaitSync&, const Record&);
+    void on(const stream::SignalEvent&, const Record&);
+    void on(const stream::WaitEvent&, const Record&);
+    void write_word(u64 address, u32 value);
+    void begin_samples_query();
+    void end_samples_query();
+
+    Services s_;
+    gpu::Commands* c_ = nullptr;
+    GuestState* g_ = nullptr;
+    GuestState* last_ = nullptr; // whose state the command buffer has
+    UniformUpdates updates_;
+    Statistics statistics_;
+    std::vector<Completion> completions_;
+
+    struct Resolved {
+        StageCode* code = nullptr;
+        Variant* variant = nullptr;
+        gpu::BufferSlice banks[shader::banks::count];
+    };
+    std::array<Resolved, program::stage_count> stages_{};
+    u32 primitive_ = ~0u;
+    bool samples_attachment_ = false, stores_in_pass_ = false, draws_in_pass_ = false, barrier_asked_ = false;
+    DriverParameters parameters_{};
+    gpu::BufferSlice bank_table_{};
+
+    std::array<Target, stream::color_target_count + 1> targets_{};
+    VkExtent2D extent_{};
+    u32 layers_ = 1;
+    VkSampleCountFlagBits samples_ = VK_SAMPLE_COUNT_1_BIT;
+    bool targets_valid_ = false;
+
+    gpu::Shader* rect_ = nullptr;
+    std::array<gpu::Shader*, 3> fills_{};
+
+    bool waiting_ = false;
+    std::unordered_map<stream::SyncId, u32> fences_; // newest executed
+    std::unordered_map<u64, u32> events_;            // values signalled by streams
+
+    // Occlusion: queries of one pool, results summed when they are done.
+    struct Samples;
+    std::shared_ptr<Samples> samples_counter_;
+    bool counting_ = false;
+};
+
+} // namespace heaviside::replay

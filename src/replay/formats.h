@@ -1,0 +1,49 @@
+// What Vulkan calls the guest's formats, and what replay does where a device has no such format.
+#pragma once
+
+#include "gpu/device.h"
+#include "shader/interface.h"
+#include "texture/format.h"
+
+#include <array>
+
+namespace heaviside::replay {
+
+// How texels on their way between guest memory and the host image change.
+enum class Conversion : u8 {
+    None,
+    ExpandRgb,      // three components to four, the fourth one (guest texels of 3, 6 or 12 bytes)
+    DecodeBlocks,   // ASTC or BCn to 8-bit or half-float RGBA
+    DepthStencil24, // guest word depth << 8 | stencil; Vulkan copies the planes separately
+    DepthStencil32, // guest 8 bytes: f32 depth, u32 stencil
+    Depth24ToFloat, // on devices without 24-bit depth
+};
+
+struct ImageFormat {
+    VkFormat base = VK_FORMAT_UNDEFINED; // the image's: the linear twin of sRGB formats
+    VkFormat view = VK_FORMAT_UNDEFINED; // of views that sample or draw
+    Conversion conversion = Conversion::None;
+    VkComponentMapping mapping{}; // guest components in terms of the host's; RGBX: alpha one
+    u8 texel_bytes = 0;           // of a host block
+    shader::NumericClass numeric{};
+};
+
+// Tables that the device's format support is folded into once. Immutable afterwards; any thread.
+class Formats {
+public:
+    explicit Formats(const gpu::Device& device);
+    // view == VK_FORMAT_UNDEFINED: no image of this format (vertex formats, unknown values).
+    [[nodiscard]] const ImageFormat& image(texture::Format format) const;
+    // VK_FORMAT_UNDEFINED: not a vertex format or none the device can fetch.
+    [[nodiscard]] VkFormat vertex(texture::Format format) const;
+    [[nodiscard]] static shader::NumericClass numeric_class(texture::Format format);
+
+private:
+    std::array<ImageFormat, texture::format_count> images_{};
+    std::array<VkFormat, texture::format_count> vertex_{};
+};
+
+// The view's mapping with the guest's swizzle (NVNtextureSwizzle per component) composed over the format's own.
+[[nodiscard]] VkComponentMapping compose(const VkComponentMapping& format, const u8 (&swizzle)[4]);
+
+} // namespace heaviside::replay

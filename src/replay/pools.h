@@ -1,0 +1,69 @@
+// The guest's texture and sampler pools and their mirror, the descriptor heap. An entry reaches the heap when a draw or
+// dispatch is going to read it: images are made and filled then.
+#pragma once
+
+#include "gpu/descriptor_heap.h"
+#include "replay/textures.h"
+#include "stream/sink.h"
+
+#include <optional>
+
+namespace heaviside::replay {
+
+class Pools {
+public:
+    Pools(const gpu::Device& device, gpu::Queue& queue, gpu::DescriptorHeap& heap, gpu::GuestMemory& gpu_memory,
+          Textures& textures);
+
+    void create_texture_pool(stream::PoolId pool, u32 capacity);
+    void create_sampler_pool(stream::PoolId pool, u32 capacity);
+    void destroy_texture_pool(stream::PoolId pool);
+    void destroy_sampler_pool(stream::PoolId pool);
+    void register_texture(stream::PoolId pool, u32 index, const stream::ImageDescription& image);
+    void register_sampler(stream::PoolId pool, u32 index, const stream::SamplerDescription& sampler);
+    // The heap mirrors one pool of each kind at a time. The queue must be idle if another one was mirrored before.
+    [[nodiscard]] bool mirrors(stream::PoolId textures, stream::PoolId samplers) const;
+    void select(stream::PoolId textures, stream::PoolId samplers);
+    void forget(u64 address, u64 size); // a memory pool is gone
+
+    // Of the selected pool. Null: nothing registered (reads give zero).
+    [[nodiscard]] const stream::ImageDescription* image(u32 id) const;
+    [[nodiscard]] shader::NumericClass numeric_class(u32 id) const; // of what a sample returns
+    // Makes the entry's image and descriptors; Textures::refresh() brings the content. `texture` of the result is null
+    // for buffer textures and empty entries.
+    struct Use {
+        Texture* texture = nullptr;
+        const stream::ImageDescription* image = nullptr;
+    };
+    Use use(u32 id);
+    [[nodiscard]] u32 capacity() const; // of the selected texture pool
+
+private:
+    struct Entry {
+        stream::ImageDescription image{};
+        bool set = false, in_heap = false, failed = false;
+        Texture* texture = nullptr;
+        std::array<gpu::Owned<VkBufferView>, 2> buffer_views; // typed, raw
+    };
+    struct SamplerEntry {
+        stream::SamplerDescription sampler{};
+        bool set = false;
+    };
+    void retire_views(Entry& entry);
+    Result<gpu::Owned<VkBufferView>> make_buffer_view(const gpu::BufferSlice& slice, VkFormat format, u64 size);
+    void write_image(u32 id, Entry& entry);
+    Result<void> write_views(u32 id, Entry& entry);
+    Result<void> write_buffer(u32 id, Entry& entry);
+
+    const gpu::Device* device_;
+    gpu::Queue* queue_;
+    gpu::DescriptorHeap* heap_;
+    gpu::GuestMemory* gpu_memory_;
+    Textures* textures_;
+    std::unordered_map<stream::PoolId, std::vector<Entry>> texture_pools_;
+    std::unordered_map<stream::PoolId, std::vector<SamplerEntry>> sampler_pools_;
+    stream::PoolId selected_textures_ = 0, selected_samplers_ = 0;
+    std::vector<Entry>* entries_ = nullptr; // of the selected pool
+};
+
+} // namespace heaviside::replay

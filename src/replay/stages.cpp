@@ -1,0 +1,284 @@
+// What the bound programs need: variants, the textures they may read, their constant banks.
+#include "replay/executor.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heaviside::replay {
+namespace {
+
+using program::Stage;
+using shader::NumericClass;
+
+constexpr Stage graphics_stages[] = {Stage::Vertex, Stage::TessControl, Stage::TessEval, Stage::Geometry,
+                                     Stage::Fragment};
+constexpr u32 driver_bank_limit = 0x1000; // bytes of a driver bank that programs index by register
+constexpr u32 texture_id(u32 handle) {
+    return handle & 0xfffff;
+}
+
+std::size_t index(Stage s) {
+    return static_cast<std::size_t>(s);
+}
+
+bool reads_whole_pool(const shader::HandleUse& use) {
+    return use.offset == ~0u;
+}
+
+} // namespace
+
+std::optional<gpu::BufferSlice> Executor::resolve(u64 address, u64 size) {
+    if (!address)
+        return std::nullopt;
+    const auto range = s_.memory->find(GuestAddress{address});
+    if (!range) {
+        log::error_once("address {:#x} lies in no memory pool", address);
+        return std::nullopt;
+    }
+    size = std::min(size, range->end().value - address);
+    const auto slice = s_.gpu_memory->resolve(GuestAddress{address}, size);
+    if (!slice) {
+        log::error_once("{:#x}, {} bytes: {}", address, size, slice.error().message);
+        return std::nullopt;
+    }
+    return *slice;
+}
+
+u32 Executor::handle_word(Stage stage, const shader::HandleUse& use) const {
+    const Resolved& r = stages_[index(stage)];
+    const StageBindings& b = g_->stages[index(stage)];
+    const auto& layout = *r.code->program.layout;
+    if (is_driver_bank(layout, use.bank))
+        return driver_bank_word(layout, stage, b, use.bank, use.offset);
+    if (use.bank == r.code->program.constants_bank)
+        return read_at<u32>(r.code->program.constants, use.offset).value_or(0);
+    const u32 slot = use.bank - layout.first_uniform_bank;
+    if (use.bank < layout.first_uniform_bank || slot >= uniform_slots || use.offset + 4 > b.uniforms[slot].size)
+        return 0;
+    const auto bytes = s_.memory->bytes(GuestAddress{b.uniforms[slot].address + use.offset}, 4);
+    return bytes ? *read_at<u32>(*bytes, 0) : 0;
+}
+
+void Executor::add_texture_classes(Stage stage, const shader::Reflection& reflection, shader::VariantKey& key) const {
+    const StageCode* code = stages_[index(stage)].code;
+    const auto& layout = *code->program.layout;
+    for (const shader::HandleUse& use : reflection.handles) {
+        if (use.storage || use.bank != layout.handle_bank || use.offset < layout.texture_handles)
+            continue;
+        const u32 slot = (use.offset - layout.texture_handles) / layout.texture_stride;
+        if (slot >= texture_slots)
+            continue;
+        const NumericClass c = s_.pools->numeric_class(texture_id(handle_word(stage, use)));
+        if (c == NumericClass::Uint)
+            key.uint_textures |= u64{1} << slot;
+        if (c == NumericClass::Sint)
+            key.sint_textures |= u64{1} << slot;
+    }
+}
+
+bool Executor::resolve_stage(Stage stage, const shader::VariantKey& wanted) {
+    Resolved& r = stages_[index(stage)];
+    shader::VariantKey key = wanted;
+    Variant& base = s_.programs->variant(*r.code, r.variant ? r.variant->key : shader::VariantKey{});
+    add_texture_classes(stage, base.reflection, key);
+    r.variant = base.key == key ? &base : &s_.programs->variant(*r.code, key);
+    return r.variant->shader != nullptr;
+}
+
+bool Executor::resolve_programs(u32 primitive) {
+    constexpr u32 relevant = dirty::programs | dirty::vertex_input | dirty::targets | dirty::handles;
+    const bool points = primitive == 0;
+    if (!(g_->dirty & relevant) && points == (primitive_ == 0))
+        return stages_[index(Stage::Vertex)].variant != nullptr;
+    for (const Stage stage : graphics_stages) {
+        Resolved& r = stages_[index(stage)];
+        StageCode* code = s_.programs->find(g_->stages[index(stage)].program, stage);
+        if (code != r.code)
+            r = Resolved{};
+        r.code = code;
+    }
+    if (!stages_[index(Stage::Vertex)].code) {
+        log::error_once("draw without a vertex program is skipped");
+        return false;
+    }
+    u64 provided = ~u64{0};
+    for (const Stage stage : graphics_stages) {
+        Resolved& r = stages_[index(stage)];
+        if (!r.code) {
+            c_->set_shader(stage, nullptr);
+            continue;
+        }
+        shader::VariantKey key;
+        const shader::Reflection& known =
+            s_.programs->variant(*r.code, r.variant ? r.variant->key : shader::VariantKey{}).reflection;
+        if (stage == Stage::Vertex) {
+            for (u32 i = 0; i < g_->attribute_count; ++i)
+                if (known.inputs >> i & 1)
+                    key.vertex_inputs[i] =
+                        Formats::numeric_class(static_cast<texture::Format>(g_->attributes[i].format));
+        } else if (known.inputs & ~provided) {
+            key.provided_inputs = provided;
+        }
+        if (stage == Stage::Fragment) {
+            for (u32 i = 0; i < stream::color_target_count; ++i)
+                if ((known.outputs >> i & 1) && (g_->targets_present >> i & 1))
+                    key.fragment_outputs[i] =
+                        Formats::numeric_class(static_cast<texture::Format>(g_->targets[i].view.format));
+            if (g_->color.alpha_func >= 1 && g_->color.alpha_func < 8 && key.fragment_outputs[0] == NumericClass::Float)
+                key.alpha_test = static_cast<u8>(g_->color.alpha_func - 1);
+        } else {
+            key.points = points;
+        }
+        if (!resolve_stage(stage, key))
+            return false;
+        provided = r.variant->reflection.outputs;
+        c_->set_shader(stage, r.variant->shader);
+    }
+    g_->dirty |= dirty::uniforms | dirty::blend;
+    return true;
+}
+
+// Brings every texture that the stage may read into the heap, and into the image what the CPU wrote.
+void Executor::use_textures(Stage stage) {
+    const Resolved& r = stages_[index(stage)];
+    if (!r.variant)
+        return;
+    const auto use_one = [&](u32 id, const shader::HandleUse& use) {
+        const Pools::Use used = s_.pools->use(id);
+        if (!used.texture)
+            return;
+        if (s_.textures->needs_refresh(*used.texture)) {
+            leave_pass();
+            if (auto done = s_.textures->refresh(*c_, *used.texture); !done)
+                log::error_once("texture ID {}: {}", id, done.error().message);
+        }
+        if (use.written) {
+            s_.textures->mark_gpu_written(*used.texture);
+            stores_in_pass_ = true;
+        }
+        for (const Target& t : targets_)
+            samples_attachment_ |= t.texture == used.texture;
+    };
+    for (const shader::HandleUse& use : r.variant->reflection.handles) {
+        if (!reads_whole_pool(use)) {
+            if (const u32 word = handle_word(stage, use); word != 0 && word != empty_handle)
+                use_one(texture_id(word), use);
+            continue;
+        }
+        for (u32 id = 0; id < s_.pools->capacity(); ++id)
+            if (s_.pools->image(id))
+                use_one(id, use);
+    }
+}
+
+gpu::BufferSlice Executor::uniform_slice(const Range& bound) {
+    if (!bound.address || !bound.size)
+        return {};
+    const Range range{bound.address, std::min<u64>(bound.size, 65536)};
+    if (const auto version = updates_.version(range, *s_.memory, s_.queue->arena()); version && *version)
+        return *version;
+    const auto slice = resolve(range.address, range.size);
+    if (!slice)
+        return {};
+    if (slice->offset % s_.device->capabilities.limits.minUniformBufferOffsetAlignment == 0)
+        return *slice;
+    const auto bytes = s_.memory->bytes(GuestAddress{range.address}, slice->size);
+    if (!bytes)
+        return {};
+    const auto copy = s_.queue->arena().push(*bytes);
+    return copy ? *copy : gpu::BufferSlice{};
+}
+
+gpu::BufferSlice Executor::bank_slice(Stage stage, const shader::BankUse& use) {
+    Resolved& r = stages_[index(stage)];
+    const StageBindings& b = g_->stages[index(stage)];
+    const auto& layout = *r.code->program.layout;
+    if (is_driver_bank(layout, use.bank)) {
+        const u32 size = align_up(std::clamp(use.size, 16u, driver_bank_limit), 16u);
+        const auto slice = s_.queue->arena().allocate(size);
+        if (!slice)
+            return {};
+        std::array<std::byte, driver_bank_limit> bytes; // filled in cache: upload memory is slow to revisit
+        fill_driver_bank(layout, stage, b, parameters_, use.bank, std::span(bytes).first(size));
+        std::memcpy(slice->mapped, bytes.data(), size);
+        return *slice;
+    }
+    if (use.bank == r.code->program.constants_bank) {
+        const Bytes constants = r.code->program.constants;
+        if (constants.empty())
+            return {};
+        if (!r.code->constants) {
+            auto buffer = gpu::create_buffer(*s_.device, align_up<u64>(constants.size(), 16), gpu::MemoryKind::Upload,
+                                             "program constants");
+            if (!buffer)
+                return {};
+            std::memset(buffer->whole().mapped, 0, buffer->whole().size);
+            std::memcpy(buffer->whole().mapped, constants.data(), constants.size());
+            gpu::flush(*s_.device, *buffer);
+            r.code->constants = std::move(*buffer);
+        }
+        gpu::BufferSlice slice = r.code->constants.whole();
+        slice.size = std::min<u64>(slice.size, 65536);
+        return slice;
+    }
+    if (use.bank < layout.first_uniform_bank)
+        return {};
+    const u32 slot = use.bank - layout.first_uniform_bank;
+    if (slot >= uniform_slots || (stage == Stage::Compute && slot >= layout.compute_uniform_banks))
+        return {};
+    return uniform_slice(b.uniforms[slot]);
+}
+
+void Executor::set_banks(Stage stage) {
+    Resolved& r = stages_[index(stage)];
+    if (!r.variant)
+        return;
+    for (const shader::BankUse& use : r.variant->reflection.banks) {
+        if (use.bank >= shader::banks::count)
+            continue;
+        gpu::BufferSlice& slice = r.banks[use.bank];
+        slice = bank_slice(stage, use);
+        if (use.binding == ~0u)
+            continue;
+        if (stage == Stage::Compute)
+            c_->set_compute_bank(use.binding, slice);
+        else
+            c_->set_bank(use.binding, slice);
+    }
+}
+
+// The root block; the table of bank addresses only where a stage reads it.
+void Executor::set_root(bool compute) {
+    const auto reads_table = [this](Stage stage) {
+        const Variant* v = stages_[index(stage)].variant;
+        return v && std::any_of(v->reflection.banks.begin(), v->reflection.banks.end(),
+                                [](const shader::BankUse& b) { return b.by_address || b.binding == ~0u; });
+    };
+    bool table = compute && reads_table(Stage::Compute);
+    for (const Stage stage : graphics_stages)
+        table |= !compute && reads_table(stage);
+    shader::RootConstants root{};
+    if (table) {
+        std::array<std::array<shader::BankAddress, shader::banks::count>, program::stage_count> addresses{};
+        for (u32 s = 0; s < program::stage_count; ++s)
+            for (u32 b = 0; b < shader::banks::count; ++b)
+                addresses[s][b] = {stages_[s].banks[b].address, static_cast<u32>(stages_[s].banks[b].size), 0};
+        if (const auto slice = s_.queue->arena().push(std::as_bytes(std::span(addresses))))
+            root.bank_table = slice->address;
+    }
+    root.fragcoord_y_scale = 1; // memory rows, in either window origin (GFX-062)
+    root.fragcoord_y_offset = 0;
+    root.point_size = g_->point_size;
+    root.alpha_reference = g_->alpha_reference;
+    root.base_vertex = parameters_.base_vertex;
+    root.base_instance = parameters_.base_instance;
+    std::copy(parameters_.workgroups.begin(), parameters_.workgroups.end(), root.workgroups);
+    if (compute)
+        c_->set_compute_root(root);
+    else
+        c_->set_root(root);
+}
+
+} // namespace heaviside::replay

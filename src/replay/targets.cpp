@@ -1,0 +1,144 @@
+// Render targets and passes.
+#include "replay/executor.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+
+namespace heaviside::replay {
+namespace {
+
+constexpr u32 depth_slot = stream::color_target_count;
+
+u32 channel_mask(const texture::FormatInfo& f) {
+    return (1u << f.components) - 1;
+}
+
+} // namespace
+
+Result<VkImageView> Executor::target_view(Texture& t, const stream::ImageDescription& image, u32 first_layer,
+                                          u32 layers, VkFormat& format) {
+    const gpu::ImageDescription& d = t.image.description();
+    const bool color = t.image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT;
+    const ImageFormat& f = s_.formats->image(static_cast<texture::Format>(image.view.format));
+    format = color ? f.view : d.format;
+    ViewKey key;
+    const bool array = layers > 1;
+    key.type = d.type == VK_IMAGE_TYPE_1D ? (array ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D)
+                                          : (array ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D);
+    key.format = format;
+    key.aspects = t.image.aspects();
+    key.first_level = static_cast<u16>(std::min<u32>(image.view.first_level, d.levels - 1));
+    key.levels = 1;
+    const u32 planes = d.type == VK_IMAGE_TYPE_3D ? std::max(1u, d.extent.depth >> key.first_level) : d.layers;
+    if (first_layer >= planes)
+        return fail("render target layer {} of {}", first_layer, planes);
+    key.first_layer = static_cast<u16>(first_layer);
+    key.layers = static_cast<u16>(std::min(layers, planes - first_layer));
+    return s_.textures->view(t, key);
+}
+
+void Executor::resolve_targets() {
+    if (targets_valid_ && !(g_->dirty & dirty::targets))
+        return;
+    leave_pass();
+    targets_valid_ = true;
+    targets_ = {};
+    extent_ = {~0u, ~0u};
+    layers_ = ~0u;
+    samples_ = VK_SAMPLE_COUNT_1_BIT;
+    for (u32 i = 0; i < targets_.size(); ++i) {
+        if (!(g_->targets_present >> i & 1))
+            continue;
+        const stream::ImageDescription& image = g_->targets[i];
+        const auto texture = s_.textures->find(image.texture);
+        if (!texture) {
+            log::error_once("render target {}: {}", i, texture.error().message);
+            continue;
+        }
+        Texture& t = **texture;
+        const u32 layers = std::max<u32>(1, image.view.layer_count);
+        Target target{.texture = &t,
+                      .view = VK_NULL_HANDLE,
+                      .format = VK_FORMAT_UNDEFINED,
+                      .channels = channel_mask(texture::info(image.view.format))};
+        const auto view = target_view(t, image, image.view.first_layer, layers, target.format);
+        if (!view) {
+            log::error_once("render target {}: {}", i, view.error().message);
+            continue;
+        }
+        target.view = *view;
+        targets_[i] = target;
+        const VkExtent3D e = t.image.description().extent;
+        const u32 level = image.view.first_level;
+        extent_.width = std::min(extent_.width, std::max(1u, e.width >> level));
+        extent_.height = std::min(extent_.height, std::max(1u, e.height >> level));
+        layers_ = std::min(layers_, layers);
+        samples_ = t.image.description().samples;
+    }
+    // The same storage in two slots is written by the lower one only (REN-078).
+    for (u32 i = 1; i < depth_slot; ++i)
+        for (u32 lower = 0; lower < i; ++lower)
+            if (targets_[i].texture && targets_[i].view == targets_[lower].view)
+                targets_[i] = {};
+    if (layers_ == ~0u) { // no attachments: as large as the viewport (REN-079)
+        const stream::Viewport& v = g_->viewports[0];
+        extent_ = {static_cast<u32>(std::clamp(v.x + v.width, 1.0f, 16384.0f)),
+                   static_cast<u32>(std::clamp(v.y + v.height, 1.0f, 16384.0f))};
+        layers_ = 1;
+        samples_ = static_cast<VkSampleCountFlagBits>(std::max<u32>(1, g_->multisample.samples));
+    }
+    g_->dirty |= dirty::viewports | dirty::scissors | dirty::depth | dirty::stencil | dirty::multisample |
+                 dirty::blend | dirty::programs;
+}
+
+bool Executor::open_pass() {
+    for (const Target& t : targets_)
+        if (t.texture && s_.textures->needs_refresh(*t.texture)) {
+            leave_pass();
+            if (auto done = s_.textures->refresh(*c_, *t.texture); !done)
+                log::error_once("render target: {}", done.error().message);
+        }
+    if (c_->in_pass())
+        return true;
+    gpu::Pass pass;
+    pass.area = {{0, 0}, extent_};
+    pass.layers = layers_;
+    pass.samples = samples_;
+    for (u32 i = 0; i < depth_slot; ++i)
+        if (targets_[i].texture) {
+            pass.colors[i].view = targets_[i].view;
+            pass.colors[i].format = targets_[i].format;
+            pass.color_count = i + 1;
+            s_.textures->mark_gpu_written(*targets_[i].texture);
+        }
+    if (const Target& d = targets_[depth_slot]; d.texture) {
+        const VkImageAspectFlags aspects = d.texture->image.aspects();
+        const gpu::Attachment attachment{.view = d.view, .format = d.format};
+        if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT)
+            pass.depth = attachment;
+        if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT)
+            pass.stencil = attachment;
+        s_.textures->mark_gpu_written(*d.texture);
+    }
+    c_->begin_pass(pass);
+    begin_samples_query();
+    draws_in_pass_ = false;
+    stores_in_pass_ = false;
+    ++statistics_.passes;
+    return true;
+}
+
+void Executor::leave_pass() {
+    if (!c_)
+        return;
+    if (c_->in_pass()) {
+        end_samples_query();
+        c_->end_pass();
+        c_->barrier();
+    }
+    barrier_asked_ = false;
+    flush_uniform_updates();
+}
+
+} // namespace heaviside::replay

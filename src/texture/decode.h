@@ -1,0 +1,17 @@
+// Software decoders for compressed formats that a device lacks.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "texture/format.h"
+#include "texture/tiling.h"
+
+namespace heaviside::texture {
+
+// Decodes one image of `width` x `height` texels from rows of blocks, `row_pitch` bytes apart, into packed texels:
+// RGBA8 (linear or sRGB values as stored), RGBA16F for BC6H. `out` holds exactly width * height of them. Errors: a
+// format without decoder, too few bytes. Any thread.
+[[nodiscard]] Result<void> decode_blocks(Format format, u32 width, u32 height, Bytes blocks, u64 row_pitch,
+                                         MutableBytes out);
+
+} // namespace heaviside::texture
