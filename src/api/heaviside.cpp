@@ -1,0 +1,197 @@
+// The C interface of heaviside.h over Runtime.
+#include <heaviside/heaviside.h>
+#include <nvn/nvn.h>
+
+#include "api/runtime.h"
+#include "nvn/entry_table.h"
+#include "nvn/runtime.h"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+using namespace heaviside;
+
+namespace {
+
+// The one device object, and what guards it.
+struct Instance {
+    std::mutex mutex; // start and stop
+    std::unique_ptr<api::Runtime> runtime;
+    std::atomic<guest::WriteTracker*> tracker = nullptr; // read in signal handlers
+    std::deque<std::string> names;                       // handed out by the diagnostic lists
+};
+Instance& instance() {
+    static Instance* const it = new Instance; // outlives exit handlers and the threads that log from them
+    return *it;
+}
+
+thread_local std::string last_error;
+
+heaviside_result failure(heaviside_result code, std::string message) {
+    last_error = std::move(message);
+    return code;
+}
+
+heaviside_result start_locked(const heaviside_config& config) {
+    const auto settings = api::resolve(config);
+    if (!settings)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT, settings.error().message);
+    auto runtime = api::Runtime::start(*settings);
+    if (!runtime)
+        return failure(HEAVISIDE_ERROR_NO_DEVICE, runtime.error().message);
+    instance().runtime = *std::move(runtime);
+    instance().tracker = &instance().runtime->tracker();
+    return HEAVISIDE_OK;
+}
+
+// A native program calls nvnDeviceInitialize and nothing else: the runtime comes up with the defaults and goes down
+// with the process.
+bool start_lazily(void*) {
+    std::lock_guard lock(instance().mutex);
+    if (instance().runtime)
+        return true;
+    heaviside_config config;
+    heaviside_config_default(&config);
+    if (start_locked(config) != HEAVISIDE_OK) {
+        log::error("nvnDeviceInitialize: {}", last_error);
+        return false;
+    }
+    std::atexit(heaviside_shutdown);
+    return true;
+}
+
+size_t fill(std::span<const nvn::CallCount> counts, heaviside_call_count* entries, size_t capacity) {
+    std::lock_guard lock(instance().mutex);
+    for (size_t i = 0; i < counts.size() && i < capacity && entries; ++i)
+        entries[i] = {instance().names.emplace_back(counts[i].name).c_str(), counts[i].count};
+    return counts.size();
+}
+
+} // namespace
+
+// The one symbol of the NVN API that programs link. It stands here, not in nvn/, so that linking it brings the runtime
+// along.
+PFNNVNGENERICFUNCPTRPROC nvnBootstrapLoader(const char* name) {
+    static const bool installed = [] {
+        nvn::set_runtime_starter({start_lazily, nullptr});
+        return true;
+    }();
+    (void)installed;
+    return nvn::look_up(name);
+}
+
+// A flag that newer SDKs import from the driver: 1 would make them write its commands inline (ledger OBJ-254).
+extern "C" {
+HEAVISIDE_API extern const unsigned nvnPrivate0;
+const unsigned nvnPrivate0 = 0;
+}
+
+void heaviside_config_default(heaviside_config* config) {
+    *config = {};
+    config->size = sizeof(*config);
+    config->log_level = HEAVISIDE_LOG_INFO;
+    config->present_interval_override = -1;
+}
+
+heaviside_result heaviside_init(const heaviside_config* config) {
+    std::lock_guard lock(instance().mutex);
+    if (instance().runtime)
+        return failure(HEAVISIDE_ERROR_ALREADY_STARTED, "heaviside_init: the runtime is running already");
+    heaviside_config defaults;
+    heaviside_config_default(&defaults);
+    return start_locked(config ? *config : defaults);
+}
+
+void heaviside_shutdown(void) {
+    std::lock_guard lock(instance().mutex);
+    instance().tracker = nullptr;
+    instance().runtime.reset();
+    instance().names.clear();
+}
+
+const char* heaviside_last_error(void) {
+    return last_error.c_str();
+}
+
+const char* heaviside_version(void) {
+#define HEAVISIDE_TEXT(x) #x
+#define HEAVISIDE_DOTTED(a, b, c) HEAVISIDE_TEXT(a) "." HEAVISIDE_TEXT(b) "." HEAVISIDE_TEXT(c)
+    return HEAVISIDE_DOTTED(HEAVISIDE_VERSION_MAJOR, HEAVISIDE_VERSION_MINOR, HEAVISIDE_VERSION_PATCH);
+}
+
+const heaviside_symbol* heaviside_guest_symbols(size_t* count) {
+    static const std::array symbols{
+        heaviside_symbol{"nvnBootstrapLoader", reinterpret_cast<heaviside_function>(nvnBootstrapLoader)},
+    };
+    if (count)
+        *count = symbols.size();
+    return symbols.data();
+}
+
+int heaviside_handle_fault(uintptr_t address, int is_write) {
+    guest::WriteTracker* const tracker = instance().tracker.load(std::memory_order_acquire);
+    return tracker && tracker->handle_fault(address, is_write != 0);
+}
+
+void heaviside_guest_write_prepare(uintptr_t address, size_t size) {
+    guest::WriteTracker* const tracker = instance().tracker.load(std::memory_order_acquire);
+    if (!tracker)
+        return;
+    tracker->open(GuestAddress{address}, size);
+    tracker->mark(GuestAddress{address}, size);
+}
+
+uint64_t heaviside_vsync_period_ns(void) {
+    return 16'666'667;
+}
+
+heaviside_result heaviside_get_stats(heaviside_stats* stats) {
+    if (!stats || stats->size < sizeof(stats->size))
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT, "heaviside_get_stats: set stats->size before the call");
+    std::lock_guard lock(instance().mutex);
+    if (!instance().runtime)
+        return failure(HEAVISIDE_ERROR_NOT_STARTED, "heaviside_get_stats: the runtime is not running");
+    const api::Runtime& runtime = *instance().runtime;
+    const replay::Statistics replayed = runtime.statistics();
+    heaviside_stats all{};
+    all.size = stats->size;
+    all.frames = runtime.frames();
+    all.submits = replayed.submissions;
+    all.draws = replayed.draws;
+    all.dispatches = replayed.dispatches;
+    all.programs = replayed.translated;
+    all.programs_pending =
+        replayed.programs - std::min(replayed.programs, replayed.translated + replayed.failed_translations);
+    all.errors = runtime.errors();
+    for (const nvn::CallCount& call : nvn::unimplemented())
+        all.unimplemented += call.count;
+    all.validation_messages = runtime.device().validation_messages.load();
+    std::memcpy(stats, &all, std::min(stats->size, sizeof(all)));
+    return HEAVISIDE_OK;
+}
+
+heaviside_result heaviside_screenshot(const char* path) {
+    if (!path)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT, "heaviside_screenshot: no path");
+    std::lock_guard lock(instance().mutex);
+    if (!instance().runtime)
+        return failure(HEAVISIDE_ERROR_NOT_STARTED, "heaviside_screenshot: the runtime is not running");
+    if (instance().runtime->frames() == 0)
+        return failure(HEAVISIDE_ERROR_NOTHING_PRESENTED, "heaviside_screenshot: nothing has been presented yet");
+    const auto saved = instance().runtime->screenshot(path);
+    return saved ? HEAVISIDE_OK : failure(HEAVISIDE_ERROR_IO, saved.error().message);
+}
+
+size_t heaviside_unimplemented(heaviside_call_count* entries, size_t capacity) {
+    return fill(nvn::unimplemented(), entries, capacity);
+}
+
+size_t heaviside_unknown_lookups(heaviside_call_count* entries, size_t capacity) {
+    std::vector<nvn::CallCount> counts;
+    for (std::string& name : nvn::unknown_lookups())
+        counts.push_back({std::move(name), 1});
+    return fill(counts, entries, capacity);
+}

@@ -1,0 +1,63 @@
+// The one running instance: device, replay, presentation and the hooks that tie them to the NVN floor.
+#pragma once
+
+#include "api/settings.h"
+#include "gpu/device.h"
+#include "guest/write_tracker.h"
+#include "present/presenter.h"
+#include "replay/replay.h"
+#include "stream/forwarding_sink.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+namespace heaviside::api {
+
+// First in the chain of sinks: tells the host about presents and drops work after the first error if it was asked to.
+class FrontSink final : public stream::ForwardingSink {
+public:
+    FrontSink(stream::Sink& next, const Settings& settings) : ForwardingSink(next), settings_(settings) {}
+    void submit(stream::QueueId queue, const stream::DeviceModes& modes, stream::Buffer stream) override;
+    void present(stream::QueueId queue, const stream::Present& present) override;
+    [[nodiscard]] u64 frames() const { return frames_.load(std::memory_order_relaxed); }
+
+private:
+    const Settings& settings_;
+    std::atomic<u64> frames_ = 0;
+};
+
+// Members are destroyed from the last to the first: whoever is used by others comes first.
+class Runtime {
+public:
+    // Starts everything and connects it to nvn/. Errors leave nothing behind.
+    [[nodiscard]] static Result<std::unique_ptr<Runtime>> start(const Settings& settings);
+    ~Runtime(); // disconnects, waits for the GPU, frees
+
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+
+    [[nodiscard]] const gpu::Device& device() const { return *device_; }
+    [[nodiscard]] replay::Statistics statistics() const { return replay_->statistics(); }
+    [[nodiscard]] u64 frames() const { return front_->frames(); }
+    [[nodiscard]] u64 errors() const { return log::error_count() - errors_before_; }
+    [[nodiscard]] guest::WriteTracker& tracker() { return tracker_; }
+    // The last presented frame, as a PNG file.
+    [[nodiscard]] Result<void> screenshot(const std::string& path);
+
+private:
+    explicit Runtime(const Settings& settings) : settings_(settings) {}
+    void connect();
+
+    Settings settings_;
+    u64 errors_before_ = log::error_count();
+    guest::WriteTracker tracker_;
+    std::optional<guest::FaultHandler> fault_handler_;
+    std::unique_ptr<gpu::Device> device_;
+    std::unique_ptr<present::Presenter> presenter_;
+    std::unique_ptr<replay::Replay> replay_;
+    std::unique_ptr<stream::Sink> capture_; // in front of replay_ while a capture is written
+    std::unique_ptr<FrontSink> front_;
+};
+
+} // namespace heaviside::api

@@ -1,0 +1,96 @@
+#include "api/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace heaviside::api {
+namespace {
+
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+}
+
+Result<log::Level> log_level(std::string_view name) {
+    constexpr std::string_view names[] = {"debug", "info", "warning", "error"};
+    for (std::size_t i = 0; i < std::size(names); ++i)
+        if (name == names[i])
+            return static_cast<log::Level>(i);
+    return fail("HEAVISIDE_LOG={}: expected debug, info, warning or error", name);
+}
+
+Result<bool> flag(const char* name, bool from_host) {
+    const std::string value = environment(name);
+    if (value.empty() || value == "0")
+        return from_host;
+    if (value == "1")
+        return true;
+    return fail("{}={}: expected 0 or 1", name, value);
+}
+
+// The part of the structure that the host knows, over defaults for the rest.
+heaviside_config known_part(const heaviside_config& config) {
+    heaviside_config known;
+    heaviside_config_default(&known);
+    std::memcpy(&known, &config, std::min(config.size, sizeof(known)));
+    return known;
+}
+
+} // namespace
+
+Result<Settings> resolve(const heaviside_config& host) {
+    if (host.size < offsetof(heaviside_config, device))
+        return fail("heaviside_config.size is {}: call heaviside_config_default() first", host.size);
+    const heaviside_config config = known_part(host);
+    if ((config.core_away == nullptr) != (config.core_back == nullptr))
+        return fail("heaviside_config: core_away and core_back go together");
+    if (config.output_width < 0 || config.output_height < 0 || config.output_width > 16384 ||
+        config.output_height > 16384)
+        return fail("heaviside_config: output size {}x{}", config.output_width, config.output_height);
+    if (config.log_level < HEAVISIDE_LOG_DEBUG || config.log_level > HEAVISIDE_LOG_ERROR)
+        return fail("heaviside_config: log level {}", static_cast<int>(config.log_level));
+
+    Settings settings;
+    settings.user = config.user;
+    settings.log = config.log;
+    settings.log_level = static_cast<log::Level>(config.log_level);
+    settings.on_present = config.on_present;
+    settings.wrap_guest_callable = config.wrap_guest_callable;
+    settings.core_away = config.core_away;
+    settings.core_back = config.core_back;
+    settings.host_forwards_faults = config.host_forwards_faults != 0;
+    settings.nvn_major = config.nvn_major;
+    settings.nvn_minor = config.nvn_minor;
+    settings.output_width = config.output_width;
+    settings.output_height = config.output_height;
+    settings.present_interval_override = config.present_interval_override;
+
+    settings.device = gpu::DeviceOptions::from_environment();
+    if (config.device)
+        settings.device.device = config.device;
+    if (config.disable)
+        settings.device.disable = config.disable;
+    if (config.cache_dir)
+        settings.device.cache_directory = config.cache_dir;
+    const auto validation = flag("HEAVISIDE_VALIDATION", config.validation != 0);
+    if (!validation)
+        return tl::unexpected(validation.error());
+    settings.device.validation = *validation;
+    const auto stop = flag("HEAVISIDE_STOP_ON_ERROR", config.stop_on_error != 0);
+    if (!stop)
+        return tl::unexpected(stop.error());
+    settings.stop_on_error = *stop;
+    if (const std::string level = environment("HEAVISIDE_LOG"); !level.empty()) {
+        const auto parsed = log_level(level);
+        if (!parsed)
+            return tl::unexpected(parsed.error());
+        settings.log_level = *parsed;
+    }
+    if (const auto features = gpu::parse_features(settings.device.disable); !features)
+        return tl::unexpected(features.error());
+    return settings;
+}
+
+} // namespace heaviside::api

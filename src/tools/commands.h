@@ -1,0 +1,50 @@
+// The subcommands of `heaviside`. main.cpp fills the options from the command line; each run_ function does the work,
+// prints to stdout what was asked for, to stderr what went wrong, and returns the process's exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heaviside::tools {
+
+enum ExitCode : int {
+    success = 0,
+    failed = 1,     // the input was read but is bad, or some of several inputs failed
+    usage = 2,      // the command line makes no sense
+    unavailable = 3 // a file, device or library that the command needs is not there
+};
+
+struct InfoOptions {
+    bool json = false;
+    bool unimplemented = false; // list entry points that are not built
+};
+int run_info(const InfoOptions& options);
+
+struct DisasmOptions {
+    std::string file;   // "-": standard input
+    bool words = false; // hex words from standard input, one a line
+    bool raw = false;   // bare code: control words and instructions, no header
+    bool json = false;
+    bool no_hex = false; // leave the words out of the listing
+};
+int run_disasm(const DisasmOptions& options);
+
+struct AsmOptions {
+    std::string file, output;
+    bool words = false; // one instruction a line from standard input, hex to standard output
+    std::string embed;  // write a C++ header that defines this name instead of the two blobs
+};
+int run_asm(const AsmOptions& options);
+
+struct TranslateOptions {
+    std::vector<std::string> inputs; // GPU areas, or folders with *.gpu.bin and *.ctrl.bin beside them
+    std::string control;             // control section of a single input
+    std::string to = "spirv";        // spirv, glsl, msl, ir, json
+    std::string output;              // file, or folder for several inputs; empty: standard output
+    unsigned jobs = 0;               // 0: as many as cores
+    bool quiet = false;
+};
+int run_translate(const TranslateOptions& options);
+
+} // namespace heaviside::tools
