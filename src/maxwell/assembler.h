@@ -19,7 +19,7 @@ namespace heaviside::maxwell {
 
 struct Encoded {
     u64 word = 0;
-    u8 reuse = 0; // operands marked .reuse: bit 0 A, 1 B, 2 C
+    u8 reuse = 0; // the control word's reuse mask for the operands marked .reuse
 };
 
 // What names in operands mean: branch targets and constants. Returns nothing for an unknown name.

@@ -235,20 +235,9 @@ private:
         }
     }
 
-    // The operand caches belong to the places that register numbers have in the word.
     bool reused(const OperandSpec& spec) const {
-        if (reuse_ == 0)
-            return false;
-        switch (spec.fields[0].pieces[0].shift) {
-        case 8:
-            return (reuse_ & 1) != 0;
-        case 20:
-            return (reuse_ & 2) != 0;
-        case 39:
-            return (reuse_ & 4) != 0;
-        default:
-            return false;
-        }
+        const int bit = reuse_ == 0 ? -1 : reuse_bit(form_, spec);
+        return bit >= 0 && (reuse_ >> bit & 1) != 0;
     }
 
     void print_value(const OperandSpec& spec, const Operand& operand) {
@@ -298,7 +287,7 @@ private:
         case OperandType::A:
         case OperandType::AC:
         case OperandType::AX:
-            print_attribute(spec, operand);
+            print_attribute(operand);
             break;
         case OperandType::SR:
             out_ += system_register_name(static_cast<unsigned>(operand.value));
@@ -322,12 +311,9 @@ private:
         }
     }
 
-    void print_attribute(const OperandSpec& spec, const Operand& operand) {
+    void print_attribute(const Operand& operand) {
         out_ += "a[";
-        if (operand.reg == zero_register && spec.type != OperandType::AX)
-            append_signed_hex(out_, operand.offset);
-        else
-            append_address(out_, operand);
+        append_address(out_, operand);
         out_ += ']';
     }
 

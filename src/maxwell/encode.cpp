@@ -308,8 +308,8 @@ private:
                 return false;
         if (absolute && !number && !take('|'))
             return fault("expected '|'");
-        if (match_text(".reuse"))
-            mark_reuse(spec);
+        if (match_text(".reuse") && !mark_reuse(spec))
+            return false;
         if (!constrain_flag(spec.negate, negated) || !constrain_flag(spec.absolute, absolute) ||
             !constrain_flag(spec.invert, inverted))
             return false;
@@ -349,20 +349,12 @@ private:
         return true;
     }
 
-    void mark_reuse(const OperandSpec& spec) {
-        switch (spec.fields[0].pieces[0].shift) {
-        case 8:
-            reuse_ |= 1;
-            break;
-        case 20:
-            reuse_ |= 2;
-            break;
-        case 39:
-            reuse_ |= 4;
-            break;
-        default:
-            break;
-        }
+    bool mark_reuse(const OperandSpec& spec) {
+        const int bit = reuse_bit(*form_, spec);
+        if (bit < 0)
+            return fault("this operand has no cache");
+        reuse_ = static_cast<u8>(reuse_ | 1u << bit);
+        return true;
     }
 
     bool match_value(const OperandSpec& spec) {

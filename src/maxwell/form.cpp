@@ -1,5 +1,7 @@
 #include "maxwell/form.h"
 
+#include "maxwell/latency.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -320,6 +322,22 @@ std::span<const u16> Table::forms_of(std::string_view name) const {
 const Table& Table::get() {
     static const Table table;
     return table;
+}
+
+int reuse_bit(const Form& form, const OperandSpec& spec) {
+    if (spec.type != OperandType::R || spec.fields[0].pieces[0].shift == 0 || !has_operand_caches(form.opcode))
+        return -1;
+    const bool addition = form.opcode == Opcode::FADD || form.opcode == Opcode::DADD || form.opcode == Opcode::HADD2;
+    switch (spec.slot) {
+    case Slot::A:
+        return 0;
+    case Slot::B:
+        return addition ? 2 : 1;
+    case Slot::C:
+        return 2;
+    default:
+        return -1;
+    }
 }
 
 std::optional<Instruction> decode(u64 word, u32 address) {

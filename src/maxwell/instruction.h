@@ -141,7 +141,7 @@ private:
 [[nodiscard]] std::optional<Instruction> decode(u64 word, u32 address = 8);
 
 // The text of the vendor's disassembler with runs of blanks collapsed, e.g. "@P1 FADD.FTZ R0, R1, -c[0x3][0x10] ;".
-// `reuse` is the control word's reuse mask (bit 0 is A, 1 is B, 2 is C).
+// `reuse` is the control word's reuse mask; its operands get .reuse.
 [[nodiscard]] std::string disassemble(const Instruction& instruction, unsigned reuse = 0);
 // Appends instead; saves the allocation.
 void disassemble_to(std::string& out, const Instruction& instruction, unsigned reuse = 0);

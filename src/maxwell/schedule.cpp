@@ -1,22 +1,13 @@
 // Control words for code that has none. Which instructions have a variable latency is what the vendor's assembler gives
 // scoreboards to, over the compute corpus; the others finish within 15 clocks (guards of predicates take 13).
 #include "maxwell/assembler.h"
-#include "maxwell/form.h"
+#include "maxwell/latency.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
 namespace heaviside::maxwell {
-namespace {
-
-enum Latency : u8 {
-    Fixed,
-    Result = 1,   // the result comes some time: needs a write scoreboard
-    Operands = 2, // sources are read some time: needs a read scoreboard
-    Both = Result | Operands,
-};
-
 Latency latency(Opcode opcode) {
     switch (opcode) {
     case Opcode::ALD:
@@ -89,6 +80,31 @@ Latency latency(Opcode opcode) {
         return Fixed;
     }
 }
+
+bool has_operand_caches(Opcode opcode) {
+    switch (opcode) {
+    case Opcode::DADD:
+    case Opcode::DFMA:
+    case Opcode::DMNMX:
+    case Opcode::DMUL:
+    case Opcode::DSET:
+    case Opcode::DSETP:
+    case Opcode::HADD2:
+    case Opcode::HADD2_32I:
+    case Opcode::HFMA2:
+    case Opcode::HFMA2_32I:
+    case Opcode::HMUL2:
+    case Opcode::HMUL2_32I:
+    case Opcode::HSET2:
+    case Opcode::HSETP2:
+    case Opcode::VMAD:
+        return true;
+    default:
+        return latency(opcode) == Fixed;
+    }
+}
+
+namespace {
 
 bool reads_register(const Instruction& instruction) {
     for (const Slot slot : {Slot::A, Slot::B, Slot::C}) {
