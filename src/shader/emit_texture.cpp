@@ -104,9 +104,17 @@ Id Emitter::image_type(Dimension dimension, NumericClass numeric, bool depth, u3
         if (storage && shape.multisample)
             module.capability(spv::Capability::StorageImageMultisample);
     }
-    return module.make_type(spv::Op::OpTypeImage,
-                            {t(scalar_of(numeric)), static_cast<u32>(shape.dim), depth ? 1u : 0u, shape.array ? 1u : 0u,
-                             shape.multisample ? 1u : 0u, sampled, format});
+    // Raw and formatted access may come to the same type, which must be declared once.
+    const u32 wanted =
+        static_cast<u32>(dimension) | static_cast<u32>(numeric) << 8 | u32{depth} << 12 | sampled << 16 | format << 20;
+    for (const auto& [known, id] : image_types)
+        if (known == wanted)
+            return id;
+    const Id id =
+        module.make_type(spv::Op::OpTypeImage, {t(scalar_of(numeric)), static_cast<u32>(shape.dim), depth ? 1u : 0u,
+                                                shape.array ? 1u : 0u, shape.multisample ? 1u : 0u, sampled, format});
+    image_types.emplace_back(wanted, id);
+    return id;
 }
 
 // The runtime array of one dimension, class and kind; all that share a binding alias.
@@ -309,6 +317,14 @@ void Emitter::sample(Value v, const Inst& inst) {
             words.push_back(mask);
         words.insert(words.end(), image_operands.begin(), image_operands.end());
         const Id texel = module.op(spv::Op::OpImageFetch, t(widen(scalar_of(numeric), 4)), std::span<const u32>(words));
+        if (dimension == Dimension::D1) {
+            // The instruction is the same for buffer textures. An ID has a view in one of the two bindings only and
+            // reads as zero in the other.
+            const Id buffer = load_image(args[0], Dimension::Buffer, numeric, false, Sampled);
+            const Id other = module.op(spv::Op::OpImageFetch, t(widen(scalar_of(numeric), 4)), buffer, at);
+            const auto bits = [&](Id x) { return numeric == NumericClass::Uint ? x : bitcast(Basic::U32x4, x); };
+            return define_u(v, module.op(spv::Op::OpBitwiseOr, t(Basic::U32x4), bits(texel), bits(other)));
+        }
         return define_texels(v, texel, numeric);
     }
 
@@ -450,6 +466,11 @@ void Emitter::query(Value v, const Inst& inst) {
     }
     if (shape.array && axes == 1)
         parts[1] = parts[2];
+    if (dimension == Dimension::D1 && !storage) { // or a buffer texture, as in sample()
+        const Id buffer = load_image(arg(v, 0), Dimension::Buffer, numeric, false, Sampled);
+        parts[0] = module.op(spv::Op::OpBitwiseOr, t(Basic::U32), parts[0],
+                             module.op(spv::Op::OpImageQuerySize, t(Basic::U32), buffer));
+    }
     parts[3] = levels ? module.op(spv::Op::OpImageQueryLevels, t(Basic::U32), image) : c(1);
     define_u(v, vector_of(Basic::U32, parts));
 }

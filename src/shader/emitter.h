@@ -239,6 +239,7 @@ private:
         Id type, variable;
     };
     std::vector<ImageType> images;
+    std::vector<std::pair<u32, Id>> image_types;
     Id sampler_type = 0, sampler_variable = 0;
     std::vector<std::pair<Id, Id>> sampled_types; // image type, OpTypeSampledImage of it
 

@@ -264,11 +264,18 @@ private:
 
 } // namespace
 
-bool embed_constants(Program& program, u8 bank, Bytes bytes) {
+bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_y_direction) {
     if (bytes.empty())
         return false;
     std::vector<u32> replaced(program.insts.size(), ~0u);
     bool any = false;
+    std::vector<u8> multiplied(program.insts.size(), 0);
+    if (zero_is_y_direction)
+        for (const Block& block : program.blocks)
+            for (u32 id : block.insts)
+                if (program.insts[id].op == Op::FMul)
+                    for (Value v : program.args(program.insts[id]))
+                        multiplied[v.id] = 1;
     for (const Block& block : program.blocks)
         for (u32 id : block.insts) {
             const Inst inst = program.insts[id];
@@ -277,6 +284,12 @@ bool embed_constants(Program& program, u8 bank, Bytes bytes) {
             const auto word = read_at<u32>(bytes, program.const_word(program.operands[inst.first]) & ~3u);
             if (!word)
                 continue;
+            if (*word == 0 && multiplied[id]) {
+                program.insts[id].op = Op::ReadSpecial;
+                program.insts[id].imm = static_cast<u32>(Special::YDirection);
+                program.insts[id].count = 0;
+                continue;
+            }
             const Value value = program.constant(Type::U32, *word);
             replaced.resize(program.insts.size(), ~0u);
             replaced[id] = value.id;

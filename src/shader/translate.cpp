@@ -11,7 +11,8 @@ namespace {
 
 void optimise(ir::Program& ir, const program::Program& program) {
     ir::fold(ir);
-    if (ir::embed_constants(ir, program.constants_bank, program.constants))
+    const bool open_compiler = program.layout == &program::open_compiler_layout;
+    if (ir::embed_constants(ir, program.constants_bank, program.constants, open_compiler))
         ir::fold(ir);
     ir::remove_dead_code(ir);
 }
