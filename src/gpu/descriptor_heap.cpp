@@ -1,7 +1,7 @@
 #include "gpu/descriptor_heap.h"
 
 #include "base/hash.h"
-#include "base/log.h"
+#include "gpu/null_entries.h"
 
 #include <algorithm>
 #include <bit>
@@ -139,6 +139,9 @@ Result<VkSampler> SamplerCache::get(const SamplerDescription& description) {
     return handle;
 }
 
+DescriptorHeap::DescriptorHeap(const Device& device) : device_(&device), samplers_(device) {}
+DescriptorHeap::~DescriptorHeap() = default;
+
 Result<std::unique_ptr<DescriptorHeap>> DescriptorHeap::create(const Device& device, const BindingLayout& layout) {
     std::unique_ptr<DescriptorHeap> heap(new DescriptorHeap(device));
     std::array<VkDescriptorPoolSize, shader::heap::binding_count> sizes{};
@@ -165,31 +168,13 @@ Result<std::unique_ptr<DescriptorHeap>> DescriptorHeap::create(const Device& dev
         return fail("descriptor heap: set: {}", name(r));
     heap->written_.resize(device.capabilities.heap_textures);
 
-    // Null everywhere: an ID that the guest never registered reads zero. One write per binding, 1 to 10 ms in all.
-    if (device.has(Feature::NullDescriptor)) {
-        const u32 most = device.capabilities.heap_textures;
-        const std::vector<VkDescriptorImageInfo> images(most,
-                                                        {VK_NULL_HANDLE, VK_NULL_HANDLE, VK_IMAGE_LAYOUT_GENERAL});
-        const std::vector<VkBufferView> buffers(most, VK_NULL_HANDLE);
-        std::vector<VkWriteDescriptorSet> writes;
-        for (u32 b = 0; b < shader::heap::binding_count; ++b) {
-            const HeapBinding h = heap_binding(device.capabilities, b);
-            if (h.type == VK_DESCRIPTOR_TYPE_SAMPLER || h.type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER)
-                continue;
-            VkWriteDescriptorSet w{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-            w.dstSet = heap->set_;
-            w.dstBinding = b;
-            w.descriptorCount = h.count;
-            w.descriptorType = h.type;
-            w.pImageInfo = images.data();
-            w.pTexelBufferView = buffers.data();
-            writes.push_back(w);
-        }
-        device.vk.vkUpdateDescriptorSets(device.handle, static_cast<u32>(writes.size()), writes.data(), 0, nullptr);
-    } else {
-        log::warning("{}: no null descriptors; texture IDs that the guest never registered read undefined values",
-                     device.capabilities.device_name);
+    if (!device.has(Feature::NullDescriptor)) {
+        auto nulls = create_null_entries(device);
+        if (!nulls)
+            return tl::unexpected(nulls.error());
+        heap->nulls_ = std::move(*nulls);
     }
+    heap->write_nulls();
     auto plain = heap->samplers_.get({});
     if (!plain)
         return tl::unexpected(plain.error());
@@ -211,17 +196,42 @@ Result<std::unique_ptr<DescriptorHeap>> DescriptorHeap::create(const Device& dev
     return heap;
 }
 
+// Null everywhere: an ID that the guest never registered reads zero. One write per binding, 1 to 10 ms in all.
+void DescriptorHeap::write_nulls() {
+    std::vector<VkDescriptorImageInfo> images;
+    std::vector<VkBufferView> buffers;
+    for (u32 b = 0; b < shader::heap::binding_count; ++b) {
+        const HeapBinding h = heap_binding(device_->capabilities, b);
+        if (h.type == VK_DESCRIPTOR_TYPE_SAMPLER || h.type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER)
+            continue;
+        if (nulls_ && !nulls_->image[b] && !nulls_->buffer[b])
+            continue; // a kind of view that the device cannot make, so no shader can use it
+        images.assign(h.count, {VK_NULL_HANDLE, nulls_ ? nulls_->image[b] : VK_NULL_HANDLE, VK_IMAGE_LAYOUT_GENERAL});
+        buffers.assign(h.count, nulls_ ? nulls_->buffer[b] : VK_NULL_HANDLE);
+        VkWriteDescriptorSet w{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+        w.dstSet = set_;
+        w.dstBinding = b;
+        w.descriptorCount = h.count;
+        w.descriptorType = h.type;
+        w.pImageInfo = images.data();
+        w.pTexelBufferView = buffers.data();
+        device_->vk.vkUpdateDescriptorSets(device_->handle, 1, &w, 0, nullptr);
+    }
+}
+
 Result<void> DescriptorHeap::write(u32 binding, u32 index, VkImageView image, VkBufferView buffer) {
     // The last entry is what out-of-range IDs are clamped to and stays null.
     if (index + 1 >= written_.size())
         return fail("texture ID {} is beyond the heap's {}", index, written_.size());
     const u32 bit = 1u << binding;
     const bool null = !image && !buffer;
-    if (null && !device_->has(Feature::NullDescriptor))
-        return {};
     if (null && !(written_[index] & bit))
         return {};
     written_[index] = null ? written_[index] & ~bit : written_[index] | bit;
+    if (null && nulls_) {
+        image = nulls_->image[binding];
+        buffer = nulls_->buffer[binding];
+    }
     pending_.push_back({binding, index, image, buffer, VK_NULL_HANDLE});
     return {};
 }

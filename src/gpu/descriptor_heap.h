@@ -40,8 +40,11 @@ private:
     u32 custom_borders_ = 0;
 };
 
+struct NullEntries;
+
 class DescriptorHeap {
 public:
+    ~DescriptorHeap();
     // All image entries null, all samplers nearest-repeat.
     [[nodiscard]] static Result<std::unique_ptr<DescriptorHeap>> create(const Device& device,
                                                                         const BindingLayout& layout);
@@ -63,7 +66,8 @@ public:
     [[nodiscard]] SamplerCache& samplers() { return samplers_; }
 
 private:
-    explicit DescriptorHeap(const Device& device) : device_(&device), samplers_(device) {}
+    explicit DescriptorHeap(const Device& device);
+    void write_nulls();
     Result<void> write(u32 binding, u32 index, VkImageView image, VkBufferView buffer);
     struct Pending {
         u32 binding, index;
@@ -78,6 +82,7 @@ private:
     std::vector<Pending> pending_;
     std::vector<u32> written_; // per ID: bit n, binding n holds something
     Buffer empty_map_;
+    std::unique_ptr<NullEntries> nulls_; // where the device has no null descriptors
 };
 
 } // namespace heaviside::gpu
