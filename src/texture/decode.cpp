@@ -1,5 +1,6 @@
 #include "texture/decode.h"
 
+#define ASTCENC_DYNAMIC_LIBRARY // the shared library exports C names
 #include <astcenc.h>
 
 #include <algorithm>
