@@ -162,6 +162,9 @@ struct Form {
     std::array<u8, static_cast<unsigned>(Slot::Count_)> slot_index; // into operands; 0xff: none
 };
 
+// How many registers the operand in `slot` covers, if it is one of registers.
+[[nodiscard]] u8 register_count(const Instruction& instruction, Slot slot);
+
 // The bit of the control word's reuse mask that keeps this operand: 0 for A, 1 for B, 2 for C; -1 if there is none.
 // Additions on the multipliers take B in C's place.
 [[nodiscard]] int reuse_bit(const Form& form, const OperandSpec& spec);

@@ -75,6 +75,7 @@ Operand Instruction::operand(Slot slot) const {
     case OperandType::R:
         operand.kind = OperandKind::Register;
         operand.reg = static_cast<u8>(field(0));
+        operand.count = register_count(*this, slot);
         break;
     case OperandType::P:
         operand.kind = OperandKind::Predicate;
@@ -108,6 +109,7 @@ Operand Instruction::operand(Slot slot) const {
         operand.kind = OperandKind::Register;
         operand.reg = static_cast<u8>(field(0));
         operand.value = field(1);
+        operand.count = static_cast<u8>(register_count(*this, slot) * (operand.value == 0 ? 2 : 1));
         break;
     case OperandType::F:
         immediate(field(0) << (32 - spec.fields[0].size()), ImmediateType::Float32);
@@ -139,6 +141,7 @@ Operand Instruction::operand(Slot slot) const {
             const i64 offset = operand.reg == zero_register ? static_cast<i64>(bits) : signed_field(1);
             operand.offset = static_cast<i32>(offset * (spec.fields[2].present() ? 4 : 1));
         }
+        operand.count = register_count(*this, slot);
         operand.wide_index = spec.type == OperandType::M && modifier(Modifier::WideAddress) != 0;
         break;
     case OperandType::AC:

@@ -92,6 +92,8 @@ struct Operand {
     ImmediateType type = ImmediateType::Integer;
     bool wide_index = false; // Memory: the address is the pair reg, reg+1
     i32 offset = 0;          // bytes: Constant, Attribute, Memory
+    // ATOM.CAS and ATOMS.CAS, slot B: 0 the compare value and behind it the new value; 1 the new value is RZ; 2 the
+    // compare value is RZ and B is the new one.
     // Immediate: integers sign-extended to 64 bits; floats as the bits of their type (f32 in the low word; two halves
     // as H1 << 16 | H0). Negation and the like are NOT applied to it: look at the flags.
     u64 value = 0;

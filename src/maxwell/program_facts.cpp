@@ -40,7 +40,7 @@ void ProgramFacts::add(const Instruction& instruction) {
                                   operand.kind == OperandKind::Attribute || operand.kind == OperandKind::Constant;
         if (!has_register || operand.reg == zero_register)
             continue;
-        const u32 count = operand.kind == OperandKind::Register ? operand.count : operand.wide_index ? 2u : 1u;
+        const u32 count = operand.wide_index ? 2u : operand.count;
         registers = std::max(registers, std::min<u32>(operand.reg + count, 255));
     }
     const Operand a = instruction.operand(Slot::A);
