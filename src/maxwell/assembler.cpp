@@ -661,13 +661,18 @@ private:
         }
     }
 
-    // A branch to itself behind the last instruction, then NOPs to a multiple of two bundles: instruction fetch runs
-    // ahead of EXIT, and vendor code ends so.
+    // A branch to itself behind the last instruction, if the source has none, then NOPs to a multiple of two bundles:
+    // instruction fetch runs ahead of EXIT, and vendor code ends so.
     void close(std::vector<ScheduledWord>& words) {
-        const u32 address = address_of_slot(words.size());
-        const auto branch = encode(fmt::format("BRA {:#x}", target_of_slot(words.size())), address);
-        words.push_back({branch->word, std::nullopt, 0});
         const u64 nop = encode("NOP")->word;
+        std::size_t end = words.size();
+        while (end != 0 && words[end - 1].word == nop)
+            --end;
+        const auto branch_at = [](std::size_t slot) {
+            return encode(fmt::format("BRA {:#x}", target_of_slot(slot)), address_of_slot(slot))->word;
+        };
+        if (end == 0 || words[end - 1].word != branch_at(end - 1))
+            words.push_back({branch_at(words.size()), std::nullopt, 0});
         while (words.size() % 6 != 0)
             words.push_back({nop, std::nullopt, 0});
     }

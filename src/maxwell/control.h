@@ -13,7 +13,7 @@ inline constexpr u32 bundle_size = 32;
 inline constexpr u8 no_barrier = 7;
 
 struct Control {
-    u8 stall = 0;                  // clocks before the next instruction issues, 0-15; 0 with no yield: dual issue
+    u8 stall = 0;                  // clocks before the next instruction issues, 0-15; 0: may issue with it
     bool yield = false;            // may switch to another warp (the bit is 0 for yes)
     u8 write_barrier = no_barrier; // scoreboard 0-5 released when the result is written; 7: none
     u8 read_barrier = no_barrier;  // scoreboard 0-5 released when the sources were read; 7: none

@@ -1,6 +1,7 @@
 // The assembler: words from text, programs from source, errors with their place, and safe scheduling.
 #include "maxwell/assembler.h"
 #include "maxwell/instruction.h"
+#include "maxwell/listing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -152,6 +153,45 @@ TEST(Assemble, ReproducesVendorPrograms) {
     EXPECT_GT(words, 7000);
     // Two F2I.TRUNC have bit 42 set, which says nothing there.
     EXPECT_LE(different, 2);
+}
+
+// Control fields and labels included.
+TEST(Assemble, TurnsASourceListingBackIntoItsCode) {
+    const fs::path folder = shared / "corpus/glsl/dev";
+    if (!fs::exists(folder))
+        GTEST_SKIP() << "no " << folder << " here";
+    int programs = 0, different = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (!entry.path().string().ends_with(".code.bin"))
+            continue;
+        const std::string code = read_file(entry.path());
+        const Bytes bytes = std::as_bytes(std::span(code));
+        const Program program = program_of(source_listing(bytes));
+        ASSERT_GE(program.code.size(), bytes.size()) << entry.path();
+        for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8)
+            different += read_at<u64>(bytes, at) != read_at<u64>(program.code, at);
+        ++programs;
+    }
+    EXPECT_EQ(programs, 182);
+    EXPECT_LE(different, 2); // the F2I of above
+}
+
+TEST(Listing, IsTheVendors) {
+    const fs::path folder = shared / "corpus/glsl/dev";
+    if (!fs::exists(folder))
+        GTEST_SKIP() << "no " << folder << " here";
+    int programs = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.path().extension() != ".lst")
+            continue;
+        std::string want = read_file(entry.path());
+        want.erase(0, want.find('\n') + 1); // .headerflags
+        fs::path code_path = entry.path();
+        const std::string code = read_file(code_path.replace_extension(".code.bin"));
+        EXPECT_EQ(listing(std::as_bytes(std::span(code))), want) << entry.path();
+        ++programs;
+    }
+    EXPECT_EQ(programs, 182);
 }
 
 // ---- programs

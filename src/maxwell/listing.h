@@ -1,0 +1,17 @@
+// Whole programs as text.
+#pragma once
+
+#include "base/bytes.h"
+
+#include <string>
+
+namespace heaviside::maxwell {
+
+// The listing of the vendor's disassembler for raw code, with hex: a line for every control word and instruction.
+// Words that are no instruction are printed as comments. A torn last word is left out.
+[[nodiscard]] std::string listing(Bytes code);
+
+// Source that assemble() turns back into the same code: control fields, labels at branch targets.
+[[nodiscard]] std::string source_listing(Bytes code);
+
+} // namespace heaviside::maxwell
