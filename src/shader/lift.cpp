@@ -161,7 +161,7 @@ private:
     }
 
     void switch_on_table(const FlowBlock& block) {
-        const u32 base = static_cast<u32>(block.branch->operand(Slot::T).value);
+        const u32 base = jump_table_base(*block.branch);
         const Value selector = l_.add(l_.reg(block.branch->operand(Slot::A).reg), base);
         std::vector<ir::SwitchCase> cases;
         for (const FlowCase& c : block.cases)

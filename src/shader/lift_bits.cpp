@@ -7,8 +7,18 @@ namespace {
 using ir::Flag;
 using maxwell::DataType;
 
+// The optional immediate selects lanes of a quad: the others keep their register.
 void mov(Lifter& l, const Instruction& i) {
-    l.result(i, l.integer(i, i.has(Slot::B) ? Slot::B : Slot::A));
+    Value value = l.integer(i, i.has(Slot::B) ? Slot::B : Slot::A);
+    const u32 mask = i.has(Slot::I) ? static_cast<u32>(i.operand(Slot::I).value) & 15 : 15;
+    const u8 to = i.operand(Slot::D).reg;
+    if (mask != 15 && to != maxwell::zero_register) {
+        const Value lane =
+            l.b.op(Op::And, {l.b.op(Op::ReadSpecial, {}, static_cast<u32>(ir::Special::LaneId)), l.b.word(3)});
+        const Value bit = l.b.op(Op::BitExtractU, {l.b.word(mask), lane, l.b.word(1)});
+        value = l.select(l.b.icompare(ir::Relation::NE, false, bit, l.b.word(0)), value, l.reg(to));
+    }
+    l.result(i, value);
 }
 
 void sel(Lifter& l, const Instruction& i) {

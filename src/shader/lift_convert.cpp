@@ -123,7 +123,14 @@ void f2i(Lifter& l, const Instruction& i) {
         source = float_source(l, i);
         op = wide ? (sign ? Op::F32ToS64 : Op::F32ToU64) : (sign ? Op::F32ToS32 : Op::F32ToU32);
     }
-    const Value value = l.b.op(op, {source}, 0, mods);
+    Value value = l.b.op(op, {source}, 0, mods);
+    // A NaN gives 0 in the common unit, but only the top bit where 64 bits come in or go out.
+    if (source_type(i) == DataType::F64 || wide) {
+        const bool from_double = source_type(i) == DataType::F64;
+        const u32 is_nan = static_cast<u32>(Relation::Nan);
+        const Value nan = l.b.op(from_double ? Op::DCompare : Op::FCompare, {source, source}, 0, is_nan);
+        value = l.select(nan, wide ? l.b.quad(u64{1} << 63) : l.b.word(0x80000000), value);
+    }
     if (wide)
         return l.set_pair(i.operand(Slot::D).reg, value);
     l.integer_result(i, clamp_integer(l, value, to));
@@ -178,26 +185,23 @@ void i2f(Lifter& l, const Instruction& i) {
     l.float_result(i, value);
 }
 
-// Without .SAT the result is the low bits, extended by the destination's type; with it, the nearest value of that type.
+// Without .SAT the low bits, with it the nearest value of the type. The bits above a narrow result are 0, signed or
+// not.
 void i2i(Lifter& l, const Instruction& i) {
     const DataType to = destination_type(i), from = source_type(i);
     if (width(to) == 64 || width(from) == 64)
         return l.unsupported("64-bit conversion");
-    const Value value = integer_part(l, i.operand(Slot::B), from);
-    const bool negative_possible = is_signed(from) || i.operand(Slot::B).negated;
+    Value value = integer_part(l, i.operand(Slot::B), from);
+    const bool may_be_negative = is_signed(from) || i.operand(Slot::B).negated;
     const u32 bits = width(to);
-    if (!i.has(Modifier::Saturate)) {
-        if (bits == 32)
-            return l.integer_result(i, value);
-        return l.integer_result(i, is_signed(to) ? l.signed_bits(value, 0, bits) : l.bits(value, 0, bits));
+    if (i.has(Modifier::Saturate)) {
+        if (!is_signed(to) && may_be_negative)
+            value = l.b.op(Op::IMaxS, {value, l.b.word(0)});
+        if (is_signed(to) && !may_be_negative)
+            value = l.b.op(Op::IMinU, {value, l.b.word(bits == 32 ? 0x7fffffff : (1u << (bits - 1)) - 1)});
+        value = clamp_integer(l, value, to);
     }
-    if (!is_signed(to)) {
-        const Value positive = negative_possible ? l.b.op(Op::IMaxS, {value, l.b.word(0)}) : value;
-        return l.integer_result(i, clamp_integer(l, positive, to));
-    }
-    const u32 high = bits == 32 ? 0x7fffffff : (1u << (bits - 1)) - 1;
-    const Value limited = negative_possible ? value : l.b.op(Op::IMinU, {value, l.b.word(high)});
-    l.integer_result(i, clamp_integer(l, limited, to));
+    l.integer_result(i, bits < 32 ? l.bits(value, 0, bits) : value);
 }
 
 constexpr LiftRow rows[] = {

@@ -213,11 +213,12 @@ private:
         return instruction_address(static_cast<u32>(address));
     }
 
-    // BRX jumps to (register + operand value); the register comes from a table in the program's own constants, which
-    // is found by walking back to the load. Its length is not said, so it is read as far as it holds code addresses.
+    // BRX jumps to (register + next address + operand), JMX to (register + operand); the register comes from a table in
+    // the program's own constants, which is found by walking back to the load. Its length is not said, so it is read as
+    // far as it holds code addresses.
     Result<std::vector<u32>> table_targets(const Instruction& inst) {
         const maxwell::Operand register_operand = inst.operand(Slot::A);
-        const u64 base = inst.operand(Slot::T).value;
+        const u64 base = jump_table_base(inst);
         const auto load = find_table_load(inst.address(), register_operand.reg);
         if (!load)
             return fail("{} at {:#x}: no jump table found for R{}", maxwell::mnemonic(inst.opcode()), inst.address(),
@@ -390,6 +391,11 @@ private:
 };
 
 } // namespace
+
+u32 jump_table_base(const Instruction& inst) {
+    const u32 offset = static_cast<u32>(inst.operand(Slot::T).value);
+    return inst.opcode() == Opcode::BRX ? offset + inst.address() + 8 : offset;
+}
 
 Result<FlowGraph> build_flow_graph(const program::Program& program) {
     return GraphBuilder(program).build();

@@ -41,6 +41,9 @@ struct FlowGraph {
     std::vector<std::byte> joined_code;     // both parts of a vertex program in two parts, else empty
 };
 
+// What BRX and JMX add to their register.
+[[nodiscard]] u32 jump_table_base(const maxwell::Instruction& inst);
+
 // Errors name the address: words that are no instruction, pops without a push, recursion, jumps that cannot be bounded.
 [[nodiscard]] Result<FlowGraph> build_flow_graph(const program::Program& program);
 

@@ -87,8 +87,16 @@ ImageMods image_mods(const Instruction& i, const Surface& surface) {
     return mods;
 }
 
+// .P or .D: bit 52, except that formatted SUATOM is 0xea4 and 0xea6.
 bool is_formatted(const Instruction& i) {
-    return i.has(Modifier::SurfaceTyped);
+    if (i.opcode() == Opcode::SUATOM)
+        return (i.word() >> 52 & 0xffd) == 0xea4;
+    return (i.word() >> 52 & 1) == 0;
+}
+
+bool is_compare_and_swap(const Instruction& i) {
+    const u64 top = i.word() >> 52;
+    return i.opcode() == Opcode::SUATOM && ((top & 0xffc) == 0xea8 || top == 0xead);
 }
 
 void suld(Lifter& l, const Instruction& i) {
@@ -161,9 +169,12 @@ void surface_atomic(Lifter& l, const Instruction& i, Value& old) {
     const Surface surface = surface_of(i);
     ImageMods mods = image_mods(i, surface);
     const auto operation = i.get<maxwell::AtomicOp>();
-    if (operation > maxwell::AtomicOp::Cas)
-        return l.unsupported("compare-and-swap variant");
-    mods.op = static_cast<ir::AtomicOp>(operation); // the same numbers
+    if (is_compare_and_swap(i))
+        mods.op = ir::AtomicOp::CompareExchange;
+    else if (operation <= maxwell::AtomicOp::Exch)
+        mods.op = static_cast<ir::AtomicOp>(operation); // the same numbers
+    else
+        return l.unsupported("image atomic");
     mods.type = image_atomic_type(l, i.get<DataType>());
     mods.raw = !is_formatted(i);
     Arguments arguments = surface_arguments(l, i, surface, mods.raw ? 2 : 0);

@@ -152,13 +152,11 @@ ir::AtomicType atomic_type(Lifter& l, DataType type) {
     case DataType::None:
     case DataType::U32:
     case DataType::B32:
-    case DataType::Cas32:
         return ir::AtomicType::U32;
     case DataType::S32:
         return ir::AtomicType::S32;
     case DataType::U64:
     case DataType::B64:
-    case DataType::Cas64:
         return ir::AtomicType::U64;
     case DataType::S64:
         return ir::AtomicType::S64;
@@ -174,25 +172,49 @@ ir::AtomicType atomic_type(Lifter& l, DataType type) {
     }
 }
 
-void atomic(Lifter& l, const Instruction& i, Op op, Value address) {
-    const auto guest_operation = i.get<maxwell::AtomicOp>();
-    ir::AtomicOp operation{};
-    if (guest_operation <= maxwell::AtomicOp::Cas)
-        operation = static_cast<ir::AtomicOp>(guest_operation); // the same numbers
-    else if (guest_operation == maxwell::AtomicOp::SafeAdd)
-        operation = ir::AtomicOp::Add;
-    else
+// Compare-and-swap forms are known by their encoding: ATOM 0xee7 and 0xeef (bit 49: 64 bits), ATOMS 0xee4 and 0xee5,
+// and 0xee0 to 0xee3 for the variants that leave the lock to the program.
+struct CompareAndSwap {
+    bool is = false, wide = false, variant = false;
+};
+
+CompareAndSwap compare_and_swap(const Instruction& i) {
+    const u64 top = i.word() >> 52;
+    if (i.opcode() == Opcode::ATOM)
+        return {top == 0xee7 || top == 0xeef, (i.word() >> 49 & 1) != 0};
+    if (i.opcode() == Opcode::ATOMS && top >= 0xee0 && top <= 0xee5)
+        return {true, (top & 1) != 0, top < 0xee4};
+    return {};
+}
+
+void compare_and_swap(Lifter& l, const Instruction& i, Op op, Value address, CompareAndSwap form) {
+    const u8 data = i.operand(Slot::B).reg;
+    if (form.variant || data == maxwell::zero_register)
         return l.unsupported("compare-and-swap variant");
+    const auto type = form.wide ? ir::AtomicType::U64 : ir::AtomicType::U32;
+    const u32 mods = ir::atomic_mods(ir::AtomicOp::CompareExchange, type);
+    const Value compare = form.wide ? l.pair(data) : l.reg(data);
+    const Value swap = form.wide ? l.pair(data + 2u) : l.reg(data + 1u);
+    const Value old = l.b.op(op, {address, compare, swap}, 0, mods);
+    if (form.wide)
+        l.set_pair(i.operand(Slot::D).reg, old);
+    else
+        l.result(i, old);
+}
+
+void atomic(Lifter& l, const Instruction& i, Op op, Value address) {
+    if (const auto form = compare_and_swap(i); form.is)
+        return compare_and_swap(l, i, op, address, form);
+    const auto guest_operation = i.get<maxwell::AtomicOp>();
+    ir::AtomicOp operation = ir::AtomicOp::Add;
+    if (guest_operation <= maxwell::AtomicOp::Exch)
+        operation = static_cast<ir::AtomicOp>(guest_operation); // the same numbers
+    else if (guest_operation != maxwell::AtomicOp::SafeAdd)
+        return l.unsupported("atomic operation");
     const ir::AtomicType type = atomic_type(l, i.get<DataType>());
     const bool wide = type == ir::AtomicType::U64 || type == ir::AtomicType::S64;
-    const u8 first = i.operand(Slot::B).reg;
-    const auto operand = [&](u32 k) { return wide ? l.pair(first + 2 * k) : l.reg(first + k); };
-    const u32 mods = ir::atomic_mods(operation, type);
-    if (first == maxwell::zero_register && operation == ir::AtomicOp::CompareExchange)
-        return l.unsupported("compare and swap with RZ");
-    const Value old = operation == ir::AtomicOp::CompareExchange
-                          ? l.b.op(op, {address, operand(0), operand(1)}, 0, mods)
-                          : l.b.op(op, {address, wide ? l.pair(first) : l.reg(first)}, 0, mods);
+    const u8 data = i.operand(Slot::B).reg;
+    const Value old = l.b.op(op, {address, wide ? l.pair(data) : l.reg(data)}, 0, ir::atomic_mods(operation, type));
     if (!i.has(Slot::D))
         return;
     if (wide)

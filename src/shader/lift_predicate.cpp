@@ -65,7 +65,9 @@ void p2r(Lifter& l, const Instruction& i) {
 
 void r2p(Lifter& l, const Instruction& i) {
     const bool flags = i.has(Modifier::ToConditionCode);
-    const u32 shift = 8 * i.modifier(Modifier::ByteSelect), count = flags ? ir::flag_count : predicates;
+    const auto part = i.operand(Slot::A).part;
+    const u32 byte = part == maxwell::Part::All ? 0 : static_cast<u32>(part) - static_cast<u32>(maxwell::Part::B0);
+    const u32 shift = 8 * (byte & 3), count = flags ? ir::flag_count : predicates;
     const Value source = l.word(i, Slot::A), mask = l.integer(i, Slot::B);
     const auto bit_set = [&](Value word, u32 bit) { return l.bnot(l.is_zero(l.and_mask(word, 1u << bit))); };
     for (u32 k = 0; k < count; ++k) {

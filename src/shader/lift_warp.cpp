@@ -31,25 +31,27 @@ void shfl(Lifter& l, const Instruction& i) {
         l.set_pred(p, valid);
 }
 
+// The mode is in bits 32-34, the reduction in bits 35-36.
 void bar(Lifter& l, const Instruction& i) {
-    switch (i.get<maxwell::BarrierMode>()) {
-    case maxwell::BarrierMode::Sync:
-    case maxwell::BarrierMode::SyncAll:
+    const u64 mode = i.word() >> 32 & 7;
+    constexpr u64 sync = 0, reduce = 2;
+    if (mode == sync) {
         l.b.op(Op::Barrier);
-        return;
-    case maxwell::BarrierMode::Reduce: {
-        const u32 operation = i.modifier(Modifier::BarrierOp);
-        const Value reduced = l.b.op(Op::BarrierReduce, {l.predicate(i, Slot::S)}, operation);
+    } else if (mode == reduce) {
+        const Value reduced =
+            l.b.op(Op::BarrierReduce, {l.predicate(i, Slot::S)}, static_cast<u32>(i.word() >> 35 & 3));
         l.b.set_register(scratch::barrier_result, reduced);
-        return;
-    }
-    default:
-        return l.unsupported("split barrier");
+    } else {
+        l.unsupported("split barrier");
     }
 }
 
+// What the last BAR.RED gave, as a number and as a predicate.
 void b2r(Lifter& l, const Instruction& i) {
-    l.result(i, l.b.get_register(scratch::barrier_result));
+    const Value result = l.b.get_register(scratch::barrier_result);
+    l.result(i, result);
+    if (i.has(Slot::P))
+        l.set_pred(i.operand(Slot::P).reg, l.bnot(l.is_zero(result)));
 }
 
 struct SystemRegister {
