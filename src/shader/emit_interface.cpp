@@ -231,6 +231,33 @@ Id Emitter::output_pointer(u32 address, bool patch, bool for_store) {
     return 0;
 }
 
+// A patch word that is written back as it was read, unless a condition holds, is written under that condition only:
+// compilers index patch outputs by invocation so, and all invocations of a patch would write all the words.
+bool Emitter::store_patch_selected(const Inst& inst) {
+    const Value value = ir.args(inst)[0];
+    if (ir[value].op != Op::Select)
+        return false;
+    const auto reads_back = [&](Value x) {
+        const Inst& source = ir[x];
+        return source.op == Op::LoadAttribute && source.imm == inst.imm &&
+               source.mods == (ir::attribute_patch | ir::attribute_output);
+    };
+    const Value yes = arg(value, 1), no = arg(value, 2);
+    if (reads_back(yes) == reads_back(no))
+        return false;
+    const bool inverted = reads_back(yes);
+    Id condition = b(arg(value, 0));
+    if (inverted)
+        condition = module.op(spv::Op::OpLogicalNot, t(Basic::Bool), condition);
+    const Id word = f(inverted ? no : yes);
+    (void)guarded(condition, 0, [&] {
+        if (const Id pointer = output_pointer(inst.imm, true, true); pointer != 0)
+            module.none(spv::Op::OpStore, pointer, word);
+        return Id{0};
+    });
+    return true;
+}
+
 void Emitter::store_attribute(Value v, const Inst& inst) {
     const std::span<const Value> args = ir.args(inst);
     const bool patch = (inst.mods & ir::attribute_patch) != 0;
@@ -278,6 +305,8 @@ void Emitter::store_attribute(Value v, const Inst& inst) {
     }
     if (!patch && inst.imm == attribute::viewport_mask)
         return refuse(v, "the viewport mask output");
+    if (patch && store_patch_selected(inst))
+        return;
     if (const Id pointer = output_pointer(inst.imm, patch, true); pointer != 0)
         module.none(spv::Op::OpStore, pointer, f(args[0]));
     // other addresses are dropped, as outputs are that no later stage declares

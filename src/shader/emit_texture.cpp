@@ -81,9 +81,9 @@ NumericClass Emitter::image_class(Value handle) const {
     return NumericClass::Float;
 }
 
-Id Emitter::texture_id(Value handle) {
+Id Emitter::texture_id(Value handle, u32 last) {
     const Id bits = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), u(handle), c(0xfffff));
-    return module.ext(GLSLstd450UMin, t(Basic::U32), {bits, c(heap::texture_capacity - 1)});
+    return module.ext(GLSLstd450UMin, t(Basic::U32), {bits, c(last)});
 }
 
 Id Emitter::image_type(Dimension dimension, NumericClass numeric, bool depth, u32 sampled, u32 format) {
@@ -155,7 +155,10 @@ Id Emitter::image_pointer(Value handle, Dimension dimension, NumericClass numeri
     for (const ImageType& known : images)
         if (known.variable == variable)
             type = known.type;
-    const Id pointer = chain(StorageClass::UniformConstant, type, variable, texture_id(handle));
+    // Mesa 25 merges non-uniform accesses whose indices are one value although their bindings differ: an ID that is read
+    // as a one-dimensional texture and as a buffer is clamped in two ways.
+    const u32 last = heap::texture_capacity - (dimension == Dimension::Buffer && kind == Sampled ? 2 : 1);
+    const Id pointer = chain(StorageClass::UniformConstant, type, variable, texture_id(handle, last));
     nonuniform(pointer);
     return pointer;
 }

@@ -144,7 +144,7 @@ private:
     [[nodiscard]] Id load_image(Value handle, Dimension dimension, NumericClass numeric, bool depth, u32 kind);
     [[nodiscard]] Id image_pointer(Value handle, Dimension dimension, NumericClass numeric, u32 kind);
     [[nodiscard]] Id load_sampler(Value handle);
-    [[nodiscard]] Id texture_id(Value handle);
+    [[nodiscard]] Id texture_id(Value handle, u32 last);
     void sample(Value v, const ir::Inst& inst);
     void query(Value v, const ir::Inst& inst);
     void image_access(Value v, const ir::Inst& inst);
@@ -159,6 +159,7 @@ private:
     bool interface_operation(Value v, const ir::Inst& inst);
     void load_attribute(Value v, const ir::Inst& inst);
     void store_attribute(Value v, const ir::Inst& inst);
+    [[nodiscard]] bool store_patch_selected(const ir::Inst& inst);
     void interpolate(Value v, const ir::Inst& inst);
     struct FragmentRead {
         ir::InterpolationMode mode;

@@ -274,8 +274,11 @@ bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_y_dire
         for (const Block& block : program.blocks)
             for (u32 id : block.insts)
                 if (program.insts[id].op == Op::FMul)
-                    for (Value v : program.args(program.insts[id]))
+                    for (Value v : program.args(program.insts[id])) {
                         multiplied[v.id] = 1;
+                        if (program[v].op == Op::FNeg || program[v].op == Op::FAbs)
+                            multiplied[program.arg(v, 0).id] = 1;
+                    }
     for (const Block& block : program.blocks)
         for (u32 id : block.insts) {
             const Inst inst = program.insts[id];
