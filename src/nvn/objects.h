@@ -166,6 +166,7 @@ struct Program {
     u32 magic;
     u32 sample_shading; // NVNsampleShadingMode
     u64 id;             // stream::ProgramId, key of the side table; 0: no shaders yet
+    u64 owner;          // the object that holds the reference to the entry: a copy by value does not
     u32 stages;         // NVNshaderStageBits of the shaders that were set
     u32 pad;
 };

@@ -59,10 +59,14 @@ Result<StageContents> read_stage(u64 address, const void* control_section) {
     return part;
 }
 
+u64 address_of(const Program& p) {
+    return reinterpret_cast<u64>(&p);
+}
+
 void release(Program& p) {
-    if (p.id != 0 && host().programs.release(p.id))
+    if (p.id != 0 && p.owner == address_of(p) && host().programs.release(p.id))
         sink().program_destroyed(p.id);
-    p.id = 0;
+    p.id = p.owner = 0;
     p.stages = 0;
 }
 
@@ -107,6 +111,7 @@ NVNboolean set_shaders(const char* call, NVNprogram* object, int count, const Da
     bool created = false;
     const auto entry = host().programs.acquire(std::move(contents), &created);
     p->id = entry->id;
+    p->owner = address_of(*p);
     p->stages = entry->stages;
     if (created) {
         std::vector<stream::ProgramStage> stages;
@@ -124,11 +129,13 @@ NVNboolean nvnProgramInitialize(NVNprogram* program, NVNdevice*) {
         report_bad_object("nvnProgramInitialize", program);
         return NVN_FALSE;
     }
-    *layout(program) = {.magic = magic::program,
-                        .sample_shading = NVN_SAMPLE_SHADING_MODE_DEFAULT_FRAGMENT,
-                        .id = 0,
-                        .stages = 0,
-                        .pad = 0};
+    // Objects are initialised again without Finalize. What memory that was never a program says of an owner is not its
+    // own address.
+    if (layout(program)->magic == magic::program)
+        release(*layout(program));
+    *layout(program) = {};
+    layout(program)->magic = magic::program;
+    layout(program)->sample_shading = NVN_SAMPLE_SHADING_MODE_DEFAULT_FRAGMENT;
     return NVN_TRUE;
 }
 

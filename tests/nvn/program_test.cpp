@@ -125,6 +125,28 @@ TEST_F(Programs, NewShadersReplaceTheOld) {
     nvnProgramFinalize(&program);
 }
 
+TEST_F(Programs, InitializingAgainEndsTheOldShaders) { // GFX-180
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderData data = stage(program::Stage::Vertex, 1);
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &data));
+    ASSERT_TRUE(nvnProgramInitialize(&program, &device_.object));
+    EXPECT_TRUE(sink_.programs.empty());
+    nvnProgramFinalize(&program);
+}
+
+TEST_F(Programs, CopiesByValueDoNotOwn) {
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderData data = stage(program::Stage::Vertex, 1);
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &data));
+    NVNprogram copy = program;
+    nvnProgramFinalize(&copy);
+    EXPECT_EQ(sink_.programs.size(), 1u);
+    nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
+}
+
 TEST_F(Programs, BlobsMayGoAfterTheCall) {
     NVNprogram program;
     nvnProgramInitialize(&program, &device_.object);

@@ -4,6 +4,8 @@
 
 #include "base/types.h"
 
+#include <malloc.h>
+
 #include <array>
 
 namespace heaviside::nvn {
@@ -227,6 +229,21 @@ TEST(VertexState, ArraysAtTheirStrides) { // GFX-195
         EXPECT_EQ(nvnVertexStreamStateGetStride(&streams[size_t(i)]), 0x10000 + i);
         EXPECT_EQ(nvnVertexStreamStateGetDivisor(&streams[size_t(i)]), 70000 + i);
     }
+}
+
+TEST(StateObjects, SetDefaultsAllocatesNothing) { // GFX-199
+    load_procs();
+    NVNtextureBuilder texture;
+    NVNsamplerBuilder sampler;
+    NVNblendState blend;
+    const auto used = [] { return mallinfo2().uordblks; };
+    const auto before = used();
+    for (int i = 0; i < 1'000'000; ++i) {
+        nvnTextureBuilderSetDefaults(&texture);
+        nvnSamplerBuilderSetDefaults(&sampler);
+        nvnBlendStateSetDefaults(&blend);
+    }
+    EXPECT_EQ(used(), before);
 }
 
 TEST(StateObjects, EqualStateIsEqualBytes) { // OBJ-009

@@ -4,6 +4,7 @@
 #include "base/types.h"
 
 #include <array>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -386,19 +387,101 @@ TEST(TextureView, FieldsAreUnsetUntilSet) { // GFX-197
 
 TEST(TextureView, CompareSeesFieldsAndWhetherTheyAreSet) { // OBJ-256
     test::load_procs();
-    const auto fresh = [] {
-        NVNtextureView view;
-        nvnTextureViewSetDefaults(&view);
-        return view;
+    const std::vector<std::function<void(NVNtextureView*)>> changes = {
+        [](NVNtextureView* v) { nvnTextureViewSetLevels(v, 0, 0); }, // set, to what unset fields hold
+        [](NVNtextureView* v) { nvnTextureViewSetLevels(v, 1, 1); },
+        [](NVNtextureView* v) { nvnTextureViewSetLevels(v, 0, 1); },
+        [](NVNtextureView* v) { nvnTextureViewSetLayers(v, 0, 0); },
+        [](NVNtextureView* v) { nvnTextureViewSetLayers(v, 0, 1); },
+        [](NVNtextureView* v) { nvnTextureViewSetLayers(v, 1, 0); },
+        [](NVNtextureView* v) { nvnTextureViewSetFormat(v, NVN_FORMAT_NONE); },
+        [](NVNtextureView* v) { nvnTextureViewSetFormat(v, NVN_FORMAT_RGBA8); },
+        [](NVNtextureView* v) { nvnTextureViewSetTarget(v, NVN_TEXTURE_TARGET_1D); },
+        [](NVNtextureView* v) { nvnTextureViewSetTarget(v, NVN_TEXTURE_TARGET_3D); },
+        [](NVNtextureView* v) { nvnTextureViewSetDepthStencilMode(v, NVN_TEXTURE_DEPTH_STENCIL_MODE_DEPTH); },
+        [](NVNtextureView* v) { nvnTextureViewSetDepthStencilMode(v, NVN_TEXTURE_DEPTH_STENCIL_MODE_STENCIL); },
+        [](NVNtextureView* v) {
+            nvnTextureViewSetSwizzle(v, NVN_TEXTURE_SWIZZLE_ZERO, NVN_TEXTURE_SWIZZLE_ZERO, NVN_TEXTURE_SWIZZLE_ZERO,
+                                     NVN_TEXTURE_SWIZZLE_ZERO);
+        },
+        [](NVNtextureView* v) {
+            nvnTextureViewSetSwizzle(v, NVN_TEXTURE_SWIZZLE_ZERO, NVN_TEXTURE_SWIZZLE_ZERO, NVN_TEXTURE_SWIZZLE_ZERO,
+                                     NVN_TEXTURE_SWIZZLE_ONE);
+        },
+        [](NVNtextureView*) {},
     };
-    NVNtextureView a = fresh(), b = fresh();
-    EXPECT_TRUE(nvnTextureViewCompare(&a, &b));
-    nvnTextureViewSetLevels(&b, 0, 0); // set, to what unset fields hold
-    EXPECT_FALSE(nvnTextureViewCompare(&a, &b));
-    nvnTextureViewSetLevels(&a, 0, 1);
-    EXPECT_FALSE(nvnTextureViewCompare(&a, &b));
-    nvnTextureViewSetLevels(&b, 0, 1);
-    EXPECT_TRUE(nvnTextureViewCompare(&a, &b));
+    std::vector<NVNtextureView> views;
+    for (const auto& change : changes) {
+        nvnTextureViewSetDefaults(&views.emplace_back());
+        change(&views.back());
+    }
+    for (std::size_t i = 0; i < views.size(); ++i)
+        for (std::size_t j = 0; j < views.size(); ++j)
+            EXPECT_EQ(nvnTextureViewCompare(&views[i], &views[j]), i == j) << i << ' ' << j;
+}
+
+TEST(Texture, EqualStateIsEqualBytesButForTheSerial) { // OBJ-009
+    Device device;
+    Pool pool(device, 0x10000);
+    NVNtexture textures[2];
+    NVNtextureView views[2];
+    NVNtextureBuilder builders[2];
+    for (int i = 0; i < 2; ++i) {
+        std::memset(&textures[i], i ? 0xAA : 0x55, sizeof textures[i]);
+        std::memset(&views[i], i ? 0xAA : 0x55, sizeof views[i]);
+        std::memset(&builders[i], i ? 0xAA : 0x55, sizeof builders[i]);
+        nvnTextureBuilderSetDevice(&builders[i], &device.object);
+        nvnTextureBuilderSetDefaults(&builders[i]);
+        nvnTextureBuilderSetSize2D(&builders[i], 16, 16);
+        nvnTextureBuilderSetFormat(&builders[i], NVN_FORMAT_RGBA8);
+        nvnTextureBuilderSetStorage(&builders[i], &pool.object, 0);
+        ASSERT_TRUE(nvnTextureInitialize(&textures[i], &builders[i]));
+        nvnTextureViewSetDefaults(&views[i]);
+        nvnTextureViewSetLayers(&views[i], 1, 2);
+    }
+    constexpr std::size_t builder_state = 0x58, texture_state = 0x50, serial = 0x08; // what the objects use
+    EXPECT_EQ(std::memcmp(&builders[0], &builders[1], builder_state), 0);
+    EXPECT_EQ(std::memcmp(&views[0], &views[1], 0x10), 0);
+    for (std::size_t i = 0; i < texture_state; ++i) {
+        if (i / 8 != serial / 8) {
+            EXPECT_EQ(reinterpret_cast<u8*>(&textures[0])[i], reinterpret_cast<u8*>(&textures[1])[i]) << i;
+        }
+    }
+}
+
+TEST(Texture, VirtualPoolsHoldTextures) { // OBJ-237, OBJ-191
+    Device device;
+    Pool physical(device, 0x40000, test::cpu_cached | NVN_MEMORY_POOL_FLAGS_PHYSICAL);
+    NVNmemoryPoolBuilder pool_builder;
+    nvnMemoryPoolBuilderSetDefaults(&pool_builder);
+    nvnMemoryPoolBuilderSetFlags(&pool_builder, NVN_MEMORY_POOL_FLAGS_VIRTUAL | NVN_MEMORY_POOL_FLAGS_GPU_CACHED);
+    nvnMemoryPoolBuilderSetStorage(&pool_builder, nullptr, 0x100000);
+    NVNmemoryPool pool;
+    ASSERT_TRUE(nvnMemoryPoolInitialize(&pool, &pool_builder));
+    NVNtextureBuilder builder = builder_2d(256, 128, NVN_FORMAT_RGBA8); // two pages
+    nvnTextureBuilderSetStorage(&builder, &pool, 0x20000);
+    NVNtexture texture;
+    ASSERT_TRUE(nvnTextureInitialize(&texture, &builder));
+    EXPECT_EQ(nvnTextureGetTextureAddress(&texture), nvnMemoryPoolGetBufferAddress(&pool) + 0x20000);
+
+    const NVNmappingRequest first_page{&physical.object, 0x30000, 0x20000, 0x10000, 1};
+    ASSERT_TRUE(nvnMemoryPoolMapVirtual(&pool, 1, &first_page));
+    std::vector<u32> texels(256 * 128), read(texels.size(), 0xFFFFFFFF);
+    std::iota(texels.begin(), texels.end(), 1u);
+    const NVNcopyRegion all{0, 0, 0, 256, 128, 1};
+    nvnTextureWriteTexels(&texture, nullptr, &all, texels.data());
+    u32 first;
+    std::memcpy(&first, physical.pages.data + 0x30000, 4);
+    EXPECT_EQ(first, 1u);
+    nvnTextureReadTexels(&texture, nullptr, &all, read.data());
+    // Half of the bytes have a page behind them: those hold what was written, the others read 0.
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+        kept += read[i] == texels[i];
+        EXPECT_TRUE(read[i] == texels[i] || read[i] == 0) << i;
+    }
+    EXPECT_EQ(kept, read.size() / 2);
+    nvnMemoryPoolFinalize(&pool);
 }
 
 } // namespace
