@@ -38,6 +38,7 @@ struct DeviceRequest {
     VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT non_seamless{};
     VkPhysicalDeviceImage2DViewOf3DFeaturesEXT view_2d_of_3d{};
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
+    VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV atomic_float16{};
     VkPhysicalDeviceConditionalRenderingFeaturesEXT conditional{};
     VkPhysicalDeviceHostImageCopyFeaturesEXT host_copy{};
 };
@@ -214,7 +215,7 @@ const std::array<Row, feature_count> rows{{
     {{Feature::AtomicFloat32, "atomic_float32", "VK_EXT_shader_atomic_float", "compare and swap"},
      [](R& r) -> Bits { return {&r.atomic_float.shaderBufferFloat32AtomicAdd}; }},
     {{Feature::AtomicFloat16Vector, "atomic_float16_vector", "VK_NV_shader_atomic_fp16_vector", "compare and swap"},
-     nullptr},
+     [](R& r) -> Bits { return {&r.atomic_float16.shaderFloat16VectorAtomics}; }},
     {{Feature::DrawIndirectCount, "draw_indirect_count", nullptr, "a kernel zeroes the draws past the count"},
      [](R& r) -> Bits { return {&r.v12.drawIndirectCount}; }},
     {{Feature::MultiDrawIndirect, "multi_draw_indirect", nullptr, "one call per draw"},
@@ -323,6 +324,8 @@ void build_chain(DeviceRequest& r, const std::function<bool(const char*)>& has) 
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_2D_VIEW_OF_3D_FEATURES_EXT);
     extension("VK_EXT_shader_atomic_float", r.atomic_float,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
+    extension("VK_NV_shader_atomic_fp16_vector", r.atomic_float16,
+              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT16_VECTOR_FEATURES_NV);
     extension("VK_EXT_conditional_rendering", r.conditional,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT);
     extension("VK_EXT_host_image_copy", r.host_copy, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES_EXT);

@@ -327,8 +327,11 @@ bool Commands::prepare_dispatch() {
         return false;
     }
     flush_barriers();
-    if ((dirty_ & dirty::compute_shader) && !emit_compute_shader())
-        return false;
+    if (dirty_ & dirty::compute_shader) {
+        if (!bind_compute(handle_, shaders_[static_cast<unsigned>(shader::Stage::Compute)]))
+            return false;
+        dirty_ &= ~dirty::compute_shader;
+    }
     const VkPipelineLayout layout = queue_->layout_->compute.get();
     bind_heap(VK_PIPELINE_BIND_POINT_COMPUTE, layout);
     if (compute_banks_.dirty)

@@ -155,6 +155,9 @@ public:
     // into images and buffers that nothing in this submission has used yet. Memory barriers between its own commands
     // are the caller's; one after its end is made. Copies, fills and direct commands only.
     [[nodiscard]] VkCommandBuffer prologue();
+    // One of the house's kernels, on the prologue: parameters as push constants (at most 48 bytes), memory by address.
+    // False with an error line if the shader failed.
+    [[nodiscard]] bool prologue_dispatch(Shader& kernel, std::span<const std::byte> parameters, u32 groups);
 
     // Emit what is dirty. False (with one error line) if a shader is missing or failed: skip the draw.
     [[nodiscard]] bool prepare_draw();     // inside a pass
@@ -196,7 +199,7 @@ private:
     void emit_streams();
     bool emit_shaders();
     bool emit_pipeline();
-    bool emit_compute_shader();
+    bool bind_compute(VkCommandBuffer target, Shader* shader);
     void emit_root(const shader::RootConstants& root, VkPipelineLayout layout);
     void emit_banks(Banks& banks, VkPipelineBindPoint point, VkPipelineLayout layout, u32 count);
     void bind_heap(VkPipelineBindPoint point, VkPipelineLayout layout);

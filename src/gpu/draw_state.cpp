@@ -3,6 +3,7 @@
 #include "gpu/dirty.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace heaviside::gpu {
 
@@ -79,6 +80,8 @@ void Commands::emit_once() {
     }
     if (d.has(Feature::SampleLocations))
         d.vk.vkCmdSetSampleLocationsEnableEXT(handle_, VK_FALSE);
+    if (d.has(Feature::ConservativeRasterization))
+        d.vk.vkCmdSetExtraPrimitiveOverestimationSizeEXT(handle_, 0);
     if (d.has(Feature::GeometryStreams))
         d.vk.vkCmdSetRasterizationStreamEXT(handle_, 0);
 }

@@ -82,9 +82,8 @@ bool Commands::emit_shaders() {
     return true;
 }
 
-bool Commands::emit_compute_shader() {
+bool Commands::bind_compute(VkCommandBuffer target, Shader* shader) {
     const Device& d = *queue_->device_;
-    Shader* shader = shaders_[index_of(Stage::Compute)];
     if (!shader) {
         log::error_once("dispatch skipped: no compute shader");
         return false;
@@ -96,26 +95,37 @@ bool Commands::emit_compute_shader() {
     if (d.has(Feature::ShaderObject)) {
         const VkShaderStageFlagBits stage = VK_SHADER_STAGE_COMPUTE_BIT;
         const VkShaderEXT object = queue_->shaders_->object(*shader);
-        d.vk.vkCmdBindShadersEXT(handle_, 1, &stage, &object);
-    } else {
-        auto pipeline = queue_->shaders_->pipeline(ShaderLibrary::hash(*shader), [&](VkPipelineCache cache) {
-            VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-            info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
-            info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-            info.stage.module = queue_->shaders_->shader_module(*shader);
-            info.stage.pName = "main";
-            info.layout = queue_->layout_->compute.get();
-            VkPipeline made = VK_NULL_HANDLE;
-            const VkResult r = d.vk.vkCreateComputePipelines(d.handle, cache, 1, &info, nullptr, &made);
-            return r == VK_SUCCESS ? Result<VkPipeline>(made) : fail("compute pipeline: {}", name(r));
-        });
-        if (!pipeline) {
-            log::error_once("dispatch skipped: {}", pipeline.error().message);
-            return false;
-        }
-        d.vk.vkCmdBindPipeline(handle_, VK_PIPELINE_BIND_POINT_COMPUTE, *pipeline);
+        d.vk.vkCmdBindShadersEXT(target, 1, &stage, &object);
+        return true;
     }
-    dirty_ &= ~dirty::compute_shader;
+    auto pipeline = queue_->shaders_->pipeline(ShaderLibrary::hash(*shader), [&](VkPipelineCache cache) {
+        VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+        info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
+        info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+        info.stage.module = queue_->shaders_->shader_module(*shader);
+        info.stage.pName = "main";
+        info.layout = queue_->layout_->compute.get();
+        VkPipeline made = VK_NULL_HANDLE;
+        const VkResult r = d.vk.vkCreateComputePipelines(d.handle, cache, 1, &info, nullptr, &made);
+        return r == VK_SUCCESS ? Result<VkPipeline>(made) : fail("compute pipeline: {}", name(r));
+    });
+    if (!pipeline) {
+        log::error_once("dispatch skipped: {}", pipeline.error().message);
+        return false;
+    }
+    d.vk.vkCmdBindPipeline(target, VK_PIPELINE_BIND_POINT_COMPUTE, *pipeline);
+    return true;
+}
+
+bool Commands::prologue_dispatch(Shader& kernel, std::span<const std::byte> parameters, u32 groups) {
+    const VkCommandBuffer target = prologue();
+    if (parameters.size() > root_constants.size || !bind_compute(target, &kernel))
+        return false;
+    const auto& vk = queue_->device_->vk;
+    vk.vkCmdPushConstants(target, queue_->layout_->compute.get(), root_constants.stageFlags, 0,
+                          static_cast<u32>(parameters.size()), parameters.data());
+    vk.vkCmdDispatch(target, groups, 1, 1);
+    ++counters_.dispatches;
     return true;
 }
 
@@ -130,7 +140,7 @@ PipelineKey make_key(const Device& d, const DrawState& s, const Pass& pass,
             key.shaders[i] = ShaderLibrary::hash(*shader);
     key.color_count = pass.color_count;
     for (u32 i = 0; i < pass.color_count; ++i)
-        key.colors[i] = pass.colors[i].format;
+        key.colors[i] = pass.colors[i].view ? pass.colors[i].format : VK_FORMAT_UNDEFINED;
     key.depth = pass.depth.view ? pass.depth.format : VK_FORMAT_UNDEFINED;
     key.stencil = pass.stencil.view ? pass.stencil.format : VK_FORMAT_UNDEFINED;
     key.topology = class_of(s.assembly.topology);
