@@ -5,67 +5,78 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace heaviside::maxwell {
 namespace {
 
 constexpr char digits[] = "0123456789abcdef";
 
-void append_hex(std::string& out, u64 value) {
-    char buffer[18];
-    char* end = buffer + sizeof buffer;
-    char* begin = end;
-    do {
-        *--begin = digits[value & 15];
-        value >>= 4;
-    } while (value != 0);
-    *--begin = 'x';
-    *--begin = '0';
-    out.append(begin, end);
-}
+// Text in a buffer of its own: one copy into the string at the end.
+class Writer {
+public:
+    // Longer than any text of a row: at most 26 items of at most 70 characters.
+    static constexpr std::size_t capacity = 2048;
 
-void append_signed_hex(std::string& out, i64 value) {
-    if (value < 0)
-        out += '-';
-    append_hex(out, value < 0 ? u64{0} - static_cast<u64>(value) : static_cast<u64>(value));
-}
-
-void append_decimal(std::string& out, unsigned value) {
-    if (value >= 100)
-        out += static_cast<char>('0' + value / 100);
-    if (value >= 10)
-        out += static_cast<char>('0' + value / 10 % 10);
-    out += static_cast<char>('0' + value % 10);
-}
-
-void append_register(std::string& out, unsigned reg) {
-    out += 'R';
-    if (reg == zero_register)
-        out += 'Z';
-    else
-        append_decimal(out, reg);
-}
-
-void append_predicate(std::string& out, unsigned predicate) {
-    out += 'P';
-    out += predicate == true_predicate ? 'T' : static_cast<char>('0' + predicate);
-}
-
-// 20 significant digits; from 1e9 on with an exponent and 20 decimals. What is no number has a blank behind it.
-void append_float(std::string& out, double value) {
-    if (std::isnan(value)) {
-        out += std::signbit(value) ? "-QNAN " : "+QNAN ";
-    } else if (std::isinf(value)) {
-        out += value < 0 ? "-INF " : "+INF ";
-    } else if (value == 0 && std::signbit(value)) {
-        out += "-0.0 ";
-    } else if (std::fabs(value) >= 1e9) {
-        fmt::format_to(std::back_inserter(out), "{:.20e}", value);
-    } else {
-        fmt::format_to(std::back_inserter(out), "{:.20g}", value);
+    void put(char c) { *end_++ = c; }
+    void put(const char* text, std::size_t length) {
+        std::memcpy(end_, text, length);
+        end_ += length;
     }
-}
+    void put(std::string_view text) { put(text.data(), text.size()); }
+    [[nodiscard]] std::string_view text() const { return {buffer_, static_cast<std::size_t>(end_ - buffer_)}; }
+
+    void hex(u64 value) {
+        put("0x", 2);
+        int shift = value == 0 ? 0 : (63 - std::countl_zero(value)) / 4 * 4;
+        for (; shift >= 0; shift -= 4)
+            put(digits[value >> shift & 15]);
+    }
+    void signed_hex(i64 value) {
+        if (value < 0)
+            put('-');
+        hex(value < 0 ? u64{0} - static_cast<u64>(value) : static_cast<u64>(value));
+    }
+    void decimal(unsigned value) {
+        if (value >= 100)
+            put(static_cast<char>('0' + value / 100));
+        if (value >= 10)
+            put(static_cast<char>('0' + value / 10 % 10));
+        put(static_cast<char>('0' + value % 10));
+    }
+    void reg(unsigned number) {
+        put('R');
+        if (number == zero_register)
+            put('Z');
+        else
+            decimal(number);
+    }
+    void predicate(unsigned number) {
+        put('P');
+        put(number == true_predicate ? 'T' : static_cast<char>('0' + number));
+    }
+    // 20 significant digits; from 1e9 on with an exponent and 20 decimals. What is no number has a blank behind it.
+    void real(double value) {
+        if (std::isnan(value)) {
+            put(std::signbit(value) ? "-QNAN " : "+QNAN ");
+        } else if (std::isinf(value)) {
+            put(value < 0 ? "-INF " : "+INF ");
+        } else if (value == 0) {
+            put(std::signbit(value) ? "-0.0 " : "0");
+        } else {
+            const bool large = std::fabs(value) >= 1e9;
+            end_ = std::to_chars(end_, end_ + 64, value,
+                                 large ? std::chars_format::scientific : std::chars_format::general, 20)
+                       .ptr;
+        }
+    }
+
+private:
+    char buffer_[capacity];
+    char* end_ = buffer_;
+};
 
 double half_value(u32 bits) {
     const u32 sign = (bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
@@ -80,50 +91,52 @@ double single_value(u64 bits) {
     return std::bit_cast<f32>(static_cast<u32>(bits));
 }
 
-void append_modifier(std::string& out, const ModifierUse& use, u64 word) {
+void append_modifier(Writer& out, const ModifierUse& use, u64 word) {
     const ModifierValue& value = use.table->values[use.field.get(word)];
-    if (!value.text || !*value.text)
+    const char* text = value.text;
+    if (!text || !*text)
         return;
     if (!use.table->raw)
-        out += '.';
-    out += value.text;
+        out.put('.');
+    while (*text)
+        out.put(*text++);
 }
 
 // [reg + offset] and its kin, brackets not included.
-void append_address(std::string& out, const Operand& operand) {
+void append_address(Writer& out, const Operand& operand) {
     if (operand.reg == zero_register && operand.offset != 0) {
-        append_hex(out, static_cast<u32>(operand.offset));
+        out.hex(static_cast<u32>(operand.offset));
         return;
     }
-    append_register(out, operand.reg);
+    out.reg(operand.reg);
     if (operand.offset != 0) {
-        out += '+';
-        append_signed_hex(out, operand.offset);
+        out.put('+');
+        out.signed_hex(operand.offset);
     }
 }
 
-void append_constant(std::string& out, const Operand& operand, bool blank) {
-    out += "c[";
-    append_hex(out, operand.bank);
-    out += blank ? "] [" : "][";
+void append_constant(Writer& out, const Operand& operand, bool blank) {
+    out.put("c[");
+    out.hex(operand.bank);
+    out.put(blank ? "] [" : "][");
     if (operand.reg == zero_register)
-        append_signed_hex(out, operand.offset);
+        out.signed_hex(operand.offset);
     else
         append_address(out, operand);
-    out += ']';
+    out.put(']');
 }
 
-void append_set(std::string& out, u64 value) {
-    out += '{';
+void append_set(Writer& out, u64 value) {
+    out.put('{');
     const char* separator = "";
     for (int bit = 63; bit >= 0; --bit) {
         if (!(value >> bit & 1))
             continue;
-        out += separator;
-        append_decimal(out, static_cast<unsigned>(bit));
+        out.put(separator);
+        out.decimal(static_cast<unsigned>(bit));
         separator = ",";
     }
-    out += '}';
+    out.put('}');
 }
 
 bool is_immediate(OperandType type) {
@@ -143,22 +156,22 @@ bool is_immediate(OperandType type) {
 
 class Printer {
 public:
-    Printer(std::string& out, const Instruction& instruction, unsigned reuse)
+    Printer(Writer& out, const Instruction& instruction, unsigned reuse)
         : out_(out), instruction_(instruction), form_(instruction.form()), reuse_(reuse) {}
 
     void print() {
         const Guard guard = instruction_.guard();
         if (!guard.always()) {
-            out_ += guard.negated ? "@!" : "@";
-            append_predicate(out_, guard.predicate);
-            out_ += ' ';
+            out_.put(guard.negated ? "@!" : "@");
+            out_.predicate(guard.predicate);
+            out_.put(' ');
         }
-        out_ += mnemonic(form_.opcode);
+        out_.put(mnemonic(form_.opcode));
         for (unsigned i = 0; i < form_.item_count; ++i) {
             const Item& item = form_.items[i];
             switch (item.kind) {
             case Item::Literal:
-                out_.append(item.text, item.length);
+                out_.put(item.text, item.length);
                 break;
             case Item::Modifier:
                 append_modifier(out_, form_.modifier_uses[item.index], instruction_.word());
@@ -175,7 +188,7 @@ public:
                 break;
             }
         }
-        out_ += " ;";
+        out_.put(" ;");
     }
 
 private:
@@ -191,38 +204,38 @@ private:
     }
 
     void print_operand(const OperandSpec& spec) {
-        const Operand operand = instruction_.operand(spec.slot);
+        const Operand operand = read_operand(instruction_, spec);
         if (spec.optional && omitted(spec, operand))
             return;
         if (spec.comma_before)
-            out_ += ", ";
+            out_.put(", ");
         if (spec.blank_before)
-            out_ += ' ';
+            out_.put(' ');
         const bool immediate = is_immediate(spec.type);
         if (operand.negated && !immediate)
-            out_ += operand.kind == OperandKind::Predicate ? '!' : '-';
+            out_.put(operand.kind == OperandKind::Predicate ? '!' : '-');
         if (operand.inverted && !immediate)
-            out_ += '~';
+            out_.put('~');
         const bool bars = operand.absolute && !immediate;
         if (bars)
-            out_ += '|';
+            out_.put('|');
         print_value(spec, operand);
         if (immediate) {
             if (operand.negated)
-                out_ += ".NEG";
+                out_.put(".NEG");
             if (operand.absolute)
-                out_ += ".ABS";
+                out_.put(".ABS");
             if (operand.inverted)
-                out_ += ".INV";
+                out_.put(".INV");
         }
         for (unsigned i = 0; i < spec.suffix_count; ++i)
             append_modifier(out_, form_.modifier_uses[spec.suffix_first + i], instruction_.word());
         if (bars)
-            out_ += '|';
+            out_.put('|');
         if (operand.kind == OperandKind::Register && reused(spec))
-            out_ += ".reuse";
+            out_.put(".reuse");
         if (spec.comma_after)
-            out_ += ", ";
+            out_.put(", ");
     }
 
     static bool omitted(const OperandSpec& spec, const Operand& operand) {
@@ -243,10 +256,10 @@ private:
     void print_value(const OperandSpec& spec, const Operand& operand) {
         switch (spec.type) {
         case OperandType::R:
-            append_register(out_, operand.reg);
+            out_.reg(operand.reg);
             break;
         case OperandType::P:
-            append_predicate(out_, operand.reg);
+            out_.predicate(operand.reg);
             break;
         case OperandType::C:
         case OperandType::CI:
@@ -258,31 +271,31 @@ private:
         case OperandType::I:
         case OperandType::IN:
         case OperandType::J:
-            append_hex(out_, operand.value);
+            out_.hex(operand.value);
             break;
         case OperandType::S:
         case OperandType::IS:
         case OperandType::T:
-            append_signed_hex(out_, static_cast<i64>(operand.value));
+            out_.signed_hex(static_cast<i64>(operand.value));
             break;
         case OperandType::F:
-            append_float(out_, single_value(operand.value));
+            out_.real(single_value(operand.value));
             break;
         case OperandType::FD:
         case OperandType::FS:
-            append_float(out_, operand.type == ImmediateType::Float16   ? half_value(static_cast<u32>(operand.value))
-                               : operand.type == ImmediateType::Float32 ? single_value(operand.value)
-                                                                        : std::bit_cast<f64>(operand.value));
+            out_.real(operand.type == ImmediateType::Float16   ? half_value(static_cast<u32>(operand.value))
+                      : operand.type == ImmediateType::Float32 ? single_value(operand.value)
+                                                               : std::bit_cast<f64>(operand.value));
             break;
         case OperandType::H:
-            append_float(out_, half_value(static_cast<u32>(operand.value >> 16)));
-            out_ += ", ";
-            append_float(out_, half_value(operand.value & 0xffff));
+            out_.real(half_value(static_cast<u32>(operand.value >> 16)));
+            out_.put(", ");
+            out_.real(half_value(operand.value & 0xffff));
             break;
         case OperandType::M:
-            out_ += '[';
+            out_.put('[');
             append_address(out_, operand);
-            out_ += ']';
+            out_.put(']');
             break;
         case OperandType::A:
         case OperandType::AC:
@@ -290,17 +303,17 @@ private:
             print_attribute(operand);
             break;
         case OperandType::SR:
-            out_ += system_register_name(static_cast<unsigned>(operand.value));
+            out_.put(system_register_name(static_cast<unsigned>(operand.value)));
             break;
         case OperandType::N:
-            append_decimal(out_, static_cast<unsigned>(operand.value));
+            out_.decimal(static_cast<unsigned>(operand.value));
             break;
         case OperandType::SET:
             append_set(out_, operand.value);
             break;
         case OperandType::SWZ:
             for (int i = 6; i >= 0; i -= 2) // the signs of A and B in each of four lanes
-                out_.append(&"PPNPPNZP"[2 * (operand.value >> i & 3)], 2);
+                out_.put(&"PPNPPNZP"[2 * (operand.value >> i & 3)], 2);
             break;
         case OperandType::CAS:
             print_pair(operand, 1);
@@ -312,19 +325,19 @@ private:
     }
 
     void print_attribute(const Operand& operand) {
-        out_ += "a[";
+        out_.put("a[");
         append_address(out_, operand);
-        out_ += ']';
+        out_.put(']');
     }
 
     void print_pair(const Operand& operand, unsigned step) {
         const unsigned next = operand.reg == zero_register ? zero_register : (operand.reg + step) & 255;
-        append_register(out_, operand.value == 2 ? zero_register : operand.reg);
-        out_ += ", ";
-        append_register(out_, operand.value == 2 ? operand.reg : operand.value == 1 ? zero_register : next);
+        out_.reg(operand.value == 2 ? zero_register : operand.reg);
+        out_.put(", ");
+        out_.reg(operand.value == 2 ? operand.reg : operand.value == 1 ? zero_register : next);
     }
 
-    std::string& out_;
+    Writer& out_;
     const Instruction& instruction_;
     const Form& form_;
     unsigned reuse_;
@@ -333,7 +346,9 @@ private:
 } // namespace
 
 void disassemble_to(std::string& out, const Instruction& instruction, unsigned reuse) {
-    Printer(out, instruction, reuse).print();
+    Writer writer;
+    Printer(writer, instruction, reuse).print();
+    out.append(writer.text());
 }
 
 std::string disassemble(const Instruction& instruction, unsigned reuse) {

@@ -297,11 +297,42 @@ Table::Table() {
     for (const auto& [key, form] : entries)
         ++starts_[key + 1u];
     for (unsigned key = 0; key < keys; ++key)
-        starts_[key + 1] += starts_[key];
+        starts_[key + 1] = static_cast<u16>(starts_[key + 1] + starts_[key]);
     candidates_.resize(entries.size());
-    std::vector<u32> fill(starts_.begin(), starts_.end() - 1);
+    std::vector<u16> fill(starts_.begin(), starts_.end() - 1);
     for (const auto& [key, form] : entries)
         candidates_[fill[key]++] = form;
+
+    patterns_.reserve(forms_.size());
+    for (const Form& form : forms_)
+        make_pattern(form);
+}
+
+void Table::make_pattern(const Form& form) {
+    Pattern pattern{form.mask, form.value, 0, 1, static_cast<u16>(checks_.size()), 0, false};
+    if (form.excluded_field.present()) {
+        pattern.excluded_mask = form.excluded_field.mask();
+        pattern.excluded_value = form.excluded_field.put(form.excluded_value);
+    }
+    for (unsigned i = 0; i < form.check_count; ++i) {
+        const Form::Check& check = form.checks[i];
+        if (check.field.count != 1 || check.field.size() > 6) {
+            pattern.long_checks = true;
+            continue;
+        }
+        checks_.push_back(
+            {check.valid[0], check.field.pieces[0].shift, static_cast<u8>((1u << check.field.pieces[0].width) - 1)});
+        ++pattern.check_count;
+    }
+    patterns_.push_back(pattern);
+}
+
+bool Table::holds_all(const Pattern& pattern, u64 word) const {
+    const Form& form = forms_[static_cast<std::size_t>(&pattern - patterns_.data())];
+    for (unsigned i = 0; i < form.check_count; ++i)
+        if (!form.checks[i].holds(word))
+            return false;
+    return true;
 }
 
 std::span<const u16> Table::forms_of(std::string_view name) const {
@@ -341,19 +372,8 @@ int reuse_bit(const Form& form, const OperandSpec& spec) {
 }
 
 std::optional<Instruction> decode(u64 word, u32 address) {
-    const Table& table = Table::get();
-    for (const u16 index : table.candidates(word)) {
-        const Form& form = table.forms()[index];
-        if ((word & form.mask) != form.value)
-            continue;
-        if (form.excluded_field.present() && form.excluded_field.get(word) == form.excluded_value)
-            continue;
-        for (unsigned i = 0; i < form.check_count; ++i)
-            if (!form.checks[i].holds(word))
-                return std::nullopt;
-        return Instruction(&form, word, address);
-    }
-    return std::nullopt;
+    const Form* form = Table::get().find(word);
+    return form ? std::optional(Instruction(form, word, address)) : std::nullopt;
 }
 
 } // namespace heaviside::maxwell

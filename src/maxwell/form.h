@@ -162,6 +162,9 @@ struct Form {
     std::array<u8, static_cast<unsigned>(Slot::Count_)> slot_index; // into operands; 0xff: none
 };
 
+// The operand without its register count.
+[[nodiscard]] Operand read_operand(const Instruction& instruction, const OperandSpec& spec);
+
 // How many registers the operand in `slot` covers, if it is one of registers.
 [[nodiscard]] u8 register_count(const Instruction& instruction, Slot slot);
 
@@ -174,10 +177,16 @@ class Table {
 public:
     [[nodiscard]] static const Table& get();
     [[nodiscard]] std::span<const Form> forms() const { return forms_; }
-    // The forms that a word with these upper 13 bits may have.
-    [[nodiscard]] std::span<const u16> candidates(u64 word) const {
-        const u32 begin = starts_[word >> 51], end = starts_[(word >> 51) + 1];
-        return {candidates_.data() + begin, end - begin};
+    // The row of a word; null if none fits or a field has an invalid value.
+    [[nodiscard]] const Form* find(u64 word) const {
+        const u32 end = starts_[(word >> 51) + 1];
+        for (u32 i = starts_[word >> 51]; i < end; ++i) {
+            const Pattern& pattern = patterns_[candidates_[i]];
+            if ((word & pattern.mask) == pattern.value && (word & pattern.excluded_mask) != pattern.excluded_value)
+                [[likely]]
+                return holds(pattern, word) ? &forms_[candidates_[i]] : nullptr;
+        }
+        return nullptr;
     }
     // The forms of a mnemonic, in table order; empty if there is none.
     [[nodiscard]] std::span<const u16> forms_of(std::string_view name) const;
@@ -185,10 +194,35 @@ public:
     [[nodiscard]] std::span<const std::string> faults() const { return faults_; }
 
 private:
+    // What find() needs of a form, close together.
+    struct Pattern {
+        u64 mask, value, excluded_mask, excluded_value; // not excluded: 0 and 1, which no word has
+        u16 first_check;
+        u8 check_count;
+        bool long_checks; // some check is not one piece of at most 6 bits: ask the form
+    };
+    struct Check {
+        u64 valid;
+        u8 shift, mask;
+    };
+
     Table();
+    void make_pattern(const Form& form);
+    [[nodiscard]] bool holds(const Pattern& pattern, u64 word) const {
+        for (unsigned i = 0; i < pattern.check_count; ++i) {
+            const Check& check = checks_[pattern.first_check + i];
+            if (!(check.valid >> (word >> check.shift & check.mask) & 1))
+                return false;
+        }
+        return !pattern.long_checks || holds_all(pattern, word);
+    }
+    [[nodiscard]] bool holds_all(const Pattern& pattern, u64 word) const;
+
     std::vector<Form> forms_;
-    std::vector<u16> candidates_;
-    std::vector<u32> starts_;
+    std::vector<Pattern> patterns_; // one a form
+    std::vector<Check> checks_;
+    std::vector<u16> candidates_;                       // forms by the upper 13 bits
+    std::vector<u16> starts_;                           // into candidates_
     std::vector<u16> by_opcode_;                        // forms, sorted by opcode
     std::array<u16, opcode_count + 1> opcode_starts_{}; // into by_opcode_
     std::vector<std::string> faults_;

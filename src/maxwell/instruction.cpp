@@ -55,17 +55,28 @@ Operand Instruction::operand(Slot slot) const {
     if (index == 0xff)
         return {};
     const OperandSpec& spec = form_->operands[index];
-    Operand operand;
-    operand.negated = spec.negate.get(word_);
-    operand.absolute = spec.absolute.get(word_);
-    operand.inverted = spec.invert.get(word_);
-    for (unsigned i = 0; i < spec.suffix_count; ++i) {
-        const ModifierUse& use = form_->modifier_uses[spec.suffix_first + i];
-        if (is_part(*use.table))
-            operand.part = static_cast<Part>(use.table->values[use.field.get(word_)].value);
+    Operand operand = read_operand(*this, spec);
+    if (operand.kind == OperandKind::Register || operand.kind == OperandKind::Memory) {
+        const bool pair = spec.type == OperandType::CAS || spec.type == OperandType::CAS2;
+        operand.count = static_cast<u8>(register_count(*this, slot) * (pair && operand.value == 0 ? 2 : 1));
     }
-    const auto field = [&](unsigned i) { return spec.fields[i].get(word_); };
-    const auto signed_field = [&](unsigned i) { return sign_extend(spec.fields[i].get(word_), spec.fields[i].size()); };
+    return operand;
+}
+
+Operand read_operand(const Instruction& instruction, const OperandSpec& spec) {
+    const Form& form = instruction.form();
+    const u64 word = instruction.word();
+    Operand operand;
+    operand.negated = spec.negate.get(word);
+    operand.absolute = spec.absolute.get(word);
+    operand.inverted = spec.invert.get(word);
+    for (unsigned i = 0; i < spec.suffix_count; ++i) {
+        const ModifierUse& use = form.modifier_uses[spec.suffix_first + i];
+        if (is_part(*use.table))
+            operand.part = static_cast<Part>(use.table->values[use.field.get(word)].value);
+    }
+    const auto field = [&](unsigned i) { return spec.fields[i].get(word); };
+    const auto signed_field = [&](unsigned i) { return sign_extend(spec.fields[i].get(word), spec.fields[i].size()); };
     const auto immediate = [&](u64 value, ImmediateType type) {
         operand.kind = OperandKind::Immediate;
         operand.value = value;
@@ -75,7 +86,6 @@ Operand Instruction::operand(Slot slot) const {
     case OperandType::R:
         operand.kind = OperandKind::Register;
         operand.reg = static_cast<u8>(field(0));
-        operand.count = register_count(*this, slot);
         break;
     case OperandType::P:
         operand.kind = OperandKind::Predicate;
@@ -109,7 +119,6 @@ Operand Instruction::operand(Slot slot) const {
         operand.kind = OperandKind::Register;
         operand.reg = static_cast<u8>(field(0));
         operand.value = field(1);
-        operand.count = static_cast<u8>(register_count(*this, slot) * (operand.value == 0 ? 2 : 1));
         break;
     case OperandType::F:
         immediate(field(0) << (32 - spec.fields[0].size()), ImmediateType::Float32);
@@ -141,8 +150,7 @@ Operand Instruction::operand(Slot slot) const {
             const i64 offset = operand.reg == zero_register ? static_cast<i64>(bits) : signed_field(1);
             operand.offset = static_cast<i32>(offset * (spec.fields[2].present() ? 4 : 1));
         }
-        operand.count = register_count(*this, slot);
-        operand.wide_index = spec.type == OperandType::M && modifier(Modifier::WideAddress) != 0;
+        operand.wide_index = spec.type == OperandType::M && instruction.modifier(Modifier::WideAddress) != 0;
         break;
     case OperandType::AC:
         operand.kind = OperandKind::Attribute;
@@ -154,7 +162,7 @@ Operand Instruction::operand(Slot slot) const {
         break;
     case OperandType::T:
         operand.kind = OperandKind::Target;
-        operand.value = static_cast<u64>(signed_field(0) + address_ + 8);
+        operand.value = static_cast<u64>(signed_field(0) + instruction.address() + 8);
         break;
     case OperandType::J:
         operand.kind = OperandKind::Target;
