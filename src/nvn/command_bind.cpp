@@ -1,5 +1,6 @@
 // Bindings: programs, buffers, handles, pools, render targets.
 #include "nvn/command_buffer.h"
+#include "nvn/command_inferred.h"
 #include "nvn/entry_points.h"
 #include "nvn/report.h"
 
@@ -175,6 +176,33 @@ void nvnCommandBufferBindSeparateSampler(NVNcommandBuffer* cmdBuf, NVNshaderStag
 void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                           const NVNseparateSamplerHandle* handles) {
     bind_handles(cmdBuf, __func__, HandleKind::SeparateSampler, stage, first, count, handles);
+}
+
+// --- Deferred binds (command_inferred.h) ---
+
+void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                                const NVNbufferRange* buffers) {
+    nvnCommandBufferBindUniformBuffers(cmdBuf, stage, first, count, buffers);
+}
+void nvnCommandBufferBindStorageBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                                const NVNbufferRange* buffers) {
+    nvnCommandBufferBindStorageBuffers(cmdBuf, stage, first, count, buffers);
+}
+void nvnCommandBufferBindTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                          const NVNtextureHandle* textures) {
+    nvnCommandBufferBindTextures(cmdBuf, stage, first, count, textures);
+}
+void nvnCommandBufferBindImagesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                        const NVNimageHandle* images) {
+    nvnCommandBufferBindImages(cmdBuf, stage, first, count, images);
+}
+void nvnCommandBufferBindSeparateTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                                  const NVNseparateTextureHandle* handles) {
+    nvnCommandBufferBindSeparateTextures(cmdBuf, stage, first, count, handles);
+}
+void nvnCommandBufferBindSeparateSamplersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+                                                  const NVNseparateSamplerHandle* handles) {
+    nvnCommandBufferBindSeparateSamplers(cmdBuf, stage, first, count, handles);
 }
 
 // --- Pools, memory ---

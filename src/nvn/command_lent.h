@@ -23,6 +23,7 @@ public:
     [[nodiscard]] std::span<std::byte> take_control();
     // A recording has stored records in the application's memory: frees the segments of others whose range it hits. If
     // the recording has segments itself, `stored` becomes part of their range. Costs one load while nothing is lent.
+    // Recording 0: the memory is no longer the GPU's, which ends the lists in it (ledger GFX-064).
     void written(u64 recording, Bytes stored) {
         if (count_.load(std::memory_order_acquire) != 0) [[unlikely]]
             written_slowly(recording, stored);

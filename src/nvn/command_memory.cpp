@@ -1,5 +1,6 @@
 // Command buffers: life, memory, recordings, and lists in lists.
 #include "nvn/command_buffer.h"
+#include "nvn/command_inferred.h"
 #include "nvn/command_lent.h"
 #include "nvn/command_list.h"
 #include "nvn/entry_points.h"
@@ -183,6 +184,11 @@ void nvnCommandBufferSetMemoryCallbackData(NVNcommandBuffer* cmdBuf, void* callb
 void nvnCommandBufferSetCommandMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, BooleanArgument enable) {
     if (CommandBuffer* const buffer = as_valid(cmdBuf, __func__))
         buffer->command_callback_enabled = is_true(enable);
+}
+
+void nvnCommandBufferSetControlMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, BooleanArgument enable) {
+    if (CommandBuffer* const buffer = as_valid(cmdBuf, __func__))
+        buffer->control_callback_enabled = is_true(enable);
 }
 
 PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC nvnCommandBufferGetMemoryCallback(const NVNcommandBuffer* cmdBuf) {

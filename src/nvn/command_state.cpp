@@ -1,5 +1,6 @@
 // State objects and values. What an application holds is what a record holds (stream/state.h): binding is a copy.
 #include "nvn/command_buffer.h"
+#include "nvn/command_inferred.h"
 #include "nvn/entry_points.h"
 #include "nvn/report.h"
 
@@ -176,6 +177,9 @@ void nvnCommandBufferSetPolygonOffsetClamp(NVNcommandBuffer* cmdBuf, float facto
 }
 void nvnCommandBufferSetPrimitiveRestart(NVNcommandBuffer* cmdBuf, BooleanArgument enable, int index) {
     record(cmdBuf, __func__, SetPrimitiveRestart{{}, flag(enable), static_cast<u32>(index)});
+}
+void nvnCommandBufferSetProvokingVertexMode(NVNcommandBuffer* cmdBuf, u32 mode) {
+    record(cmdBuf, __func__, SetProvokingVertex{{}, mode});
 }
 void nvnCommandBufferSetDepthBounds(NVNcommandBuffer* cmdBuf, BooleanArgument enable, float n, float f) {
     record(cmdBuf, __func__, SetDepthBounds{{}, flag(enable), n, f});

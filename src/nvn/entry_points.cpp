@@ -1,6 +1,7 @@
 #include "nvn/entry_points.h"
 
 #include "base/log.h"
+#include "nvn/command_inferred.h"
 #include "nvn/entry_table.h"
 #include "nvn/host.h"
 

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "nvn/command_lent.h"
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
 #include "nvn/report.h"
@@ -116,6 +117,7 @@ void nvnMemoryPoolFinalize(NVNmemoryPool* pool) {
     if (!p)
         return;
     sink().memory_pool_destroyed(p->address);
+    lent_memory().written(0, {p->memory, p->memory ? p->size : 0});
     if (p->memory)
         host().pools.remove(p->serial, host().memory);
     else

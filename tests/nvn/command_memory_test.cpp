@@ -333,6 +333,23 @@ TEST_F(CommandMemory, ALentSegmentLivesUntilItsOwnerIsStoredOver) {
     EXPECT_EQ(lent_memory().total_bytes(), before);
 }
 
+// Ledger GFX-064: a list dies with the pool under it, and what it was lent with it.
+TEST_F(CommandMemory, ALentSegmentGoesWithItsOwnersPool) {
+    std::vector<std::byte> storage(0x20000);
+    NVNmemoryPool other{};
+    make_pool(other, storage, 0x10000);
+    const u64 before = lent_memory().total_bytes();
+    nvnCommandBufferAddCommandMemory(&cmd, &other, 0, 512);
+    nvnCommandBufferAddControlMemory(&cmd, control_.data(), sizeof control_);
+    nvnCommandBufferBeginRecording(&cmd);
+    for (int i = 0; i < 40; ++i)
+        draw(cmd, i);
+    nvnCommandBufferEndRecording(&cmd);
+    EXPECT_EQ(lent_memory().total_bytes(), before + 256 * 1024);
+    nvnMemoryPoolFinalize(&other);
+    EXPECT_EQ(lent_memory().total_bytes(), before);
+}
+
 // Ledger OBJ-104.
 TEST_F(CommandMemory, SmallGrantsOfAnEmptyPoolGetSmallSegments) {
     NVNmemoryPool empty{};

@@ -1,6 +1,8 @@
 // What each call records: arguments by value, booleans by their low 8 bits, invalid arguments as one error and nothing.
 #include "command_fixture.h"
 
+#include "nvn/command_inferred.h"
+
 #include <limits>
 
 namespace heaviside::nvn {
@@ -215,6 +217,19 @@ TEST_F(CommandRecord, HandlesAre32Bits) {
     EXPECT_EQ(at<BindHandles>(2).kind, HandleKind::SeparateSampler);
     EXPECT_EQ(at<BindHandles>(3).kind, HandleKind::Image);
     EXPECT_EQ(recorded.size(), 4u);
+}
+
+// No prototype is known: they do as their siblings without "Deferred".
+TEST_F(CommandRecord, DeferredBindsBind) {
+    const NVNtextureHandle textures[2] = {5, 6};
+    const NVNbufferRange range{0x1000, 256};
+    nvnCommandBufferBindTexturesDeferred(&cmd, NVN_SHADER_STAGE_VERTEX, 1, 2, textures);
+    nvnCommandBufferBindUniformBuffersDeferred(&cmd, NVN_SHADER_STAGE_VERTEX, 2, 1, &range);
+    nvnCommandBufferSetProvokingVertexMode(&cmd, 1);
+    finish();
+    EXPECT_EQ(at<BindHandles>(0).first, 1);
+    EXPECT_EQ(at<BindUniformBuffer>(1).index, 2);
+    EXPECT_EQ(at<SetProvokingVertex>(2).mode, 1u);
 }
 
 // Ledger GFX-029: only the low 8 bits of a boolean argument count.
