@@ -22,7 +22,7 @@ Value flush_half(Lifter& l, Value value) {
 // Half `k` (0 low, 1 high) of a source as a float, whichever the operand's part makes of it.
 Value half(Lifter& l, const Instruction& i, Slot slot, u32 k) {
     Operand operand = i.operand(slot);
-    const Part part = operand.part;
+    const Part part = operand.kind == OperandKind::Constant ? Part::F32 : operand.part; // banks hold floats for these
     const bool negate = operand.negated, absolute = operand.absolute;
     operand.negated = operand.absolute = false;
     Value value = l.word(operand);

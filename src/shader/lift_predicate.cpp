@@ -6,11 +6,12 @@ namespace {
 
 using ir::Flag;
 
+// The second result takes the complement of the first source.
 Value joined_predicates(Lifter& l, const Instruction& i, bool complement) {
-    Value first = l.combine(i.get<maxwell::BoolOp>(), l.predicate(i, Slot::S2), l.predicate(i, Slot::S3));
-    if (complement)
-        first = l.bnot(first);
-    return l.combine(i.get<maxwell::BoolOp>(Modifier::BoolOp2), first, l.predicate(i, Slot::S));
+    const Value first = l.predicate(i, Slot::S2);
+    const Value joined =
+        l.combine(i.get<maxwell::BoolOp>(), complement ? l.bnot(first) : first, l.predicate(i, Slot::S3));
+    return l.combine(i.get<maxwell::BoolOp>(Modifier::BoolOp2), joined, l.predicate(i, Slot::S));
 }
 
 void psetp(Lifter& l, const Instruction& i) {
