@@ -20,7 +20,9 @@ bool Machine::start(std::string& error) {
         return false;
     }
     nvnLoadCProcs(&device, get_proc);
-    nvnDeviceSetWindowOriginMode(&device, NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT);
+    // y = -1 is the first memory row, as in Vulkan (ledger REN-102); windings are named for y up, so Vulkan's
+    // counter-clockwise is clockwise here.
+    nvnDeviceSetWindowOriginMode(&device, NVN_WINDOW_ORIGIN_MODE_LOWER_LEFT);
     nvnDeviceSetDepthMode(&device, NVN_DEPTH_MODE_NEAR_IS_ZERO);
 
     NVNqueueBuilder queue_builder;

@@ -325,7 +325,7 @@ private:
         NVNpolygonState polygon;
         nvnPolygonStateSetDefaults(&polygon);
         nvnPolygonStateSetCullFace(&polygon, draw.cull);
-        nvnPolygonStateSetFrontFace(&polygon, NVN_FRONT_FACE_CCW);
+        nvnPolygonStateSetFrontFace(&polygon, NVN_FRONT_FACE_CW);
         nvnCommandBufferBindPolygonState(&commands_, &polygon);
         NVNdepthStencilState depth;
         nvnDepthStencilStateSetDefaults(&depth);
