@@ -155,9 +155,11 @@ public:
     // into images and buffers that nothing in this submission has used yet. Memory barriers between its own commands
     // are the caller's; one after its end is made. Copies, fills and direct commands only.
     [[nodiscard]] VkCommandBuffer prologue();
-    // One of the house's kernels, on the prologue: parameters as push constants (at most 48 bytes), memory by address.
-    // False with an error line if the shader failed.
-    [[nodiscard]] bool prologue_dispatch(Shader& kernel, std::span<const std::byte> parameters, u32 groups);
+    // Runs one of the house's kernels: parameters as push constants (at most 48 bytes), memory by address. Here: ends
+    // an open pass; barriers around it are the caller's. False with an error line if the shader failed.
+    enum class Place : u8 { Prologue, Here };
+    [[nodiscard]] bool run_kernel(Place place, Shader& kernel, std::span<const std::byte> parameters,
+                                  const std::array<u32, 3>& groups);
 
     // Emit what is dirty. False (with one error line) if a shader is missing or failed: skip the draw.
     [[nodiscard]] bool prepare_draw();     // inside a pass

@@ -117,15 +117,22 @@ bool Commands::bind_compute(VkCommandBuffer target, Shader* shader) {
     return true;
 }
 
-bool Commands::prologue_dispatch(Shader& kernel, std::span<const std::byte> parameters, u32 groups) {
-    const VkCommandBuffer target = prologue();
+bool Commands::run_kernel(Place place, Shader& kernel, std::span<const std::byte> parameters,
+                          const std::array<u32, 3>& groups) {
+    if (place == Place::Here)
+        prepare_transfer();
+    const VkCommandBuffer target = place == Place::Here ? handle_ : prologue();
     if (parameters.size() > root_constants.size || !bind_compute(target, &kernel))
         return false;
     const auto& vk = queue_->device_->vk;
     vk.vkCmdPushConstants(target, queue_->layout_->compute.get(), root_constants.stageFlags, 0,
                           static_cast<u32>(parameters.size()), parameters.data());
-    vk.vkCmdDispatch(target, groups, 1, 1);
+    vk.vkCmdDispatch(target, groups[0], groups[1], groups[2]);
     ++counters_.dispatches;
+    if (place == Place::Here) {
+        dirty_ |= dirty::compute_shader;
+        root_pushed_ = false;
+    }
     return true;
 }
 
