@@ -150,8 +150,8 @@ struct Form {
         Field field; // at most 7 bits
         std::array<u64, 2> valid;
         [[nodiscard]] bool holds(u64 word) const {
-            const u64 value = field.get(word);
-            return (valid[value >> 6] >> (value & 63) & 1) != 0;
+            const u64 number = field.get(word);
+            return (valid[number >> 6] >> (number & 63) & 1) != 0;
         }
     };
     // A value that another row takes.

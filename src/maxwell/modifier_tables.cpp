@@ -25,7 +25,6 @@ constexpr V bad{nullptr, 0};
 HEAVISIDE_FLAG(cc, "CC");
 HEAVISIDE_FLAG(x, "X");
 HEAVISIDE_FLAG(sat, "SAT");
-HEAVISIDE_FLAG(ftz, "FTZ");
 HEAVISIDE_FLAG(ndv, "NDV");
 HEAVISIDE_FLAG(bf, "BF");
 HEAVISIDE_FLAG(hand, "H_AND");
