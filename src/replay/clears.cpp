@@ -129,6 +129,7 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     if (auto done = s_.textures->refresh(*c_, *target.texture); !done)
         log::error_once("clear: {}", done.error().message);
     s_.textures->mark_gpu_written(*target.texture);
+    s_.textures->mark_recorded(*target.texture);
     const stream::ImageDescription& image = g_->targets[r.target];
     for (u32 layer = 0; layer < layers_; ++layer) {
         VkFormat format = VK_FORMAT_UNDEFINED;
@@ -180,6 +181,7 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
     Texture* t = copy_texture(r.image);
     if (!t)
         return;
+    s_.textures->mark_gpu_written(*t);
     ++statistics_.clears;
     const gpu::ImageDescription& d = t->image.description();
     const u32 level = std::min<u32>(r.image.view.first_level, d.levels - 1);

@@ -129,6 +129,7 @@ Texture* Executor::copy_texture(const stream::ImageDescription& image) {
         log::error_once("copy: {}", done.error().message);
         return nullptr;
     }
+    s_.textures->mark_recorded(**found);
     return *found;
 }
 
@@ -209,7 +210,22 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
     if (!dest || dest->size < size)
         return;
     if (t->format.conversion != Conversion::None) {
-        log::error_once("CopyTextureToBuffer of format {} is not built yet", texture::info(t->description.format).name);
+        // Converted on the CPU when the submission is done: before its fence, but after what else it does.
+        const auto bytes = s_.memory->bytes(GuestAddress{r.buffer}, size);
+        if (!bytes)
+            return;
+        const u32 slices = std::max(part->layers, part->extent.depth);
+        for (u32 slice = 0; slice < slices; ++slice) {
+            const u32 layer = part->first_layer + (part->layers > 1 ? slice : 0);
+            auto store = s_.textures->download_rows(*c_, *t, part->level, layer, blocks(*t, *part, slice),
+                                                    bytes->subspan(slice * s.image), {s.row, s.image});
+            if (store)
+                completions_.push_back(std::move(*store));
+            else
+                log::error_once("CopyTextureToBuffer: {}", store.error().message);
+        }
+        s_.textures->storage_written(r.buffer, size);
+        ++statistics_.copies;
         return;
     }
     const auto regions = buffer_regions(*t, *part, s, dest->offset);

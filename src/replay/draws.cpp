@@ -59,13 +59,12 @@ void lower(Lowering lowering, u32 count, At&& at, std::vector<u32>& out) {
 } // namespace
 
 void Executor::set_vertex_streams() {
-    u32 needed = 0;
-    for (u32 i = 0; i < g_->attribute_count; ++i)
-        if (g_->attributes[i].format)
-            needed |= 1u << g_->attributes[i].stream;
+    const u32 needed = used_streams(*g_);
     for (u32 i = 0; i < vertex_slots; ++i) {
-        if (!(needed >> i & 1))
+        if (!(needed >> i & 1)) {
+            c_->set_vertex_stream(i, {});
             continue;
+        }
         const Range& b = g_->vertex_buffers[i];
         const auto slice = b.size ? resolve(b.address, b.size) : std::nullopt;
         c_->set_vertex_stream(i, slice.value_or(gpu::BufferSlice{}));

@@ -266,6 +266,7 @@ void Replay::Impl::show(Line& line, const stream::Present& p) {
                 log::error_once("present: {}", brought.error().message);
             complete(executor->submit());
         }
+    textures->mark_recorded(t);
     ViewKey key;
     key.format = t.format.base; // stored bytes, not decoded
     key.aspects = VK_IMAGE_ASPECT_COLOR_BIT;

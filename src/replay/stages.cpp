@@ -150,10 +150,12 @@ void Executor::use_textures(Stage stage) {
         if (!used.texture)
             return;
         if (s_.textures->needs_refresh(*used.texture)) {
-            leave_pass();
+            if (s_.textures->is_recorded(*used.texture))
+                leave_pass();
             if (auto done = s_.textures->refresh(*c_, *used.texture); !done)
                 log::error_once("texture ID {}: {}", id, done.error().message);
         }
+        s_.textures->mark_recorded(*used.texture);
         if (use.written) {
             s_.textures->mark_gpu_written(*used.texture);
             stores_in_pass_ = true;
@@ -272,7 +274,7 @@ void Executor::set_root(bool compute) {
     root.fragcoord_y_offset = 0;
     root.point_size = g_->point_size;
     root.alpha_reference = g_->alpha_reference;
-    root.base_vertex = parameters_.base_vertex;
+    root.base_vertex = 0; // the vertex ID counts with the first vertex and the base vertex in it
     root.base_instance = parameters_.base_instance;
     std::copy(parameters_.workgroups.begin(), parameters_.workgroups.end(), root.workgroups);
     if (compute)

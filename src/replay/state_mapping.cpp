@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace heaviside::replay {
 namespace {
@@ -328,20 +329,36 @@ gpu::Multisample multisample(const GuestState& s, VkSampleCountFlagBits samples)
             .alpha_to_one = VK_FALSE};
 }
 
+u32 used_streams(const GuestState& s) {
+    u32 used = 0;
+    for (u32 i = 0; i < s.attribute_count; ++i)
+        if (s.attributes[i].format)
+            used |= 1u << s.attributes[i].stream;
+    return used;
+}
+
 gpu::VertexInput vertex_input(const GuestState& s, const Formats& formats, u32 locations_read) {
     gpu::VertexInput out;
-    for (u32 i = 0; i < s.attribute_count; ++i) {
-        const stream::VertexAttribState& a = s.attributes[i];
-        if (a.format == 0 || !(locations_read >> i & 1))
+    const u32 empty_stream = std::min(static_cast<u32>(std::countr_one(used_streams(s))), vertex_slots - 1);
+    for (u32 i = 0; i < s.attributes.size(); ++i) {
+        if (!(locations_read >> i & 1))
             continue;
-        const VkFormat format = formats.vertex(static_cast<texture::Format>(a.format));
-        if (format == VK_FORMAT_UNDEFINED) {
+        const stream::VertexAttribState a = i < s.attribute_count ? s.attributes[i] : stream::VertexAttribState{};
+        const auto guest = static_cast<texture::Format>(a.format);
+        VkFormat format = a.format ? formats.vertex(guest) : VK_FORMAT_UNDEFINED;
+        if (a.format && format == VK_FORMAT_UNDEFINED)
             log::error_once("vertex attribute format {} cannot be fetched by this device yet",
-                            texture::info(a.format).name);
-            continue;
+                            texture::info(guest).name);
+        const bool fetched = format != VK_FORMAT_UNDEFINED;
+        if (!fetched) { // of the class that the program's variant was made for
+            const auto numeric = Formats::numeric_class(guest);
+            format = numeric == shader::NumericClass::Uint   ? VK_FORMAT_R32_UINT
+                     : numeric == shader::NumericClass::Sint ? VK_FORMAT_R32_SINT
+                                                             : VK_FORMAT_R32_SFLOAT;
         }
-        out.attributes[out.attribute_count++] = {i, a.stream, format, a.offset};
-        out.stream_count = std::max(out.stream_count, a.stream + 1u);
+        const u32 from = fetched ? u32{a.stream} : empty_stream;
+        out.attributes[out.attribute_count++] = {i, from, format, fetched ? u32{a.offset} : 0};
+        out.stream_count = std::max(out.stream_count, from + 1u);
     }
     for (u32 i = 0; i < out.stream_count; ++i)
         out.streams[i] = {s.streams[i].stride, s.streams[i].divisor};

@@ -93,12 +93,17 @@ void Executor::resolve_targets() {
 }
 
 bool Executor::open_pass() {
-    for (const Target& t : targets_)
-        if (t.texture && s_.textures->needs_refresh(*t.texture)) {
-            leave_pass();
+    for (const Target& t : targets_) {
+        if (!t.texture)
+            continue;
+        if (s_.textures->needs_refresh(*t.texture)) {
+            if (s_.textures->is_recorded(*t.texture))
+                leave_pass();
             if (auto done = s_.textures->refresh(*c_, *t.texture); !done)
                 log::error_once("render target: {}", done.error().message);
         }
+        s_.textures->mark_recorded(*t.texture);
+    }
     if (c_->in_pass())
         return true;
     gpu::Pass pass;

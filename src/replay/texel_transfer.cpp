@@ -25,14 +25,12 @@ Extent texels(const Texture& t, u32 level, const texture::BlockRegion& r) {
     return e;
 }
 
-VkBufferImageCopy2 copy_of(const Texture& t, u64 offset, VkImageAspectFlags aspect, u32 level, u32 layer,
-                           const Extent& e) {
+VkBufferImageCopy2 copy_of(u64 offset, VkImageAspectFlags aspect, u32 level, u32 layer, const Extent& e) {
     VkBufferImageCopy2 c{.sType = VK_STRUCTURE_TYPE_BUFFER_IMAGE_COPY_2};
     c.bufferOffset = offset;
     c.imageSubresource = {aspect, level, layer, 1};
     c.imageOffset = {static_cast<i32>(e.x), static_cast<i32>(e.y), static_cast<i32>(e.z)};
     c.imageExtent = {e.width, e.height, e.depth};
-    (void)t;
     return c;
 }
 
@@ -54,6 +52,15 @@ void save(std::byte* p, T v) {
     std::memcpy(p, &v, sizeof v);
 }
 
+// What texels are on both sides.
+struct Texels {
+    const texture::FormatInfo* guest;
+    ImageFormat host;
+};
+Texels texels_of(const Texture& t) {
+    return {&texture::info(t.description.format), t.format};
+}
+
 // The fourth component of expanded texels: one in the format's terms.
 std::array<std::byte, 4> one_of(const texture::FormatInfo& f) {
     std::array<std::byte, 4> out{};
@@ -70,22 +77,22 @@ std::array<std::byte, 4> one_of(const texture::FormatInfo& f) {
 }
 
 // One packed plane of host texels, from guest rows.
-void convert_plane(const Texture& t, VkImageAspectFlags aspect, const texture::BlockRegion& r, Bytes rows,
+void convert_plane(const Texels& t, VkImageAspectFlags aspect, const texture::BlockRegion& r, Bytes rows,
                    const texture::LinearPitch& pitch, std::byte* out) {
-    const texture::FormatInfo& f = texture::info(t.description.format);
+    const texture::FormatInfo& f = *t.guest;
     const u32 in_bytes = f.block_bytes;
     const auto fourth = one_of(f);
-    const bool host_float = t.format.base == VK_FORMAT_D32_SFLOAT || t.format.base == VK_FORMAT_D32_SFLOAT_S8_UINT;
+    const bool host_float = t.host.base == VK_FORMAT_D32_SFLOAT || t.host.base == VK_FORMAT_D32_SFLOAT_S8_UINT;
     for (u32 z = 0; z < r.depth; ++z)
         for (u32 y = 0; y < r.height; ++y) {
             const std::byte* in = rows.data() + z * pitch.slice + y * pitch.row;
-            if (t.format.conversion == Conversion::None) {
+            if (t.host.conversion == Conversion::None) {
                 std::memcpy(out, in, std::size_t{r.width} * in_bytes);
                 out += std::size_t{r.width} * in_bytes;
                 continue;
             }
             for (u32 x = 0; x < r.width; ++x, in += in_bytes) {
-                switch (t.format.conversion) {
+                switch (t.host.conversion) {
                 case Conversion::ExpandRgb:
                     std::memcpy(out, in, in_bytes);
                     std::memcpy(out + in_bytes, fourth.data(), in_bytes / 3);
@@ -120,21 +127,21 @@ void convert_plane(const Texture& t, VkImageAspectFlags aspect, const texture::B
 }
 
 // The exact inverse, into guest rows that hold what the other plane left there.
-void restore_plane(const Texture& t, VkImageAspectFlags aspect, const texture::BlockRegion& r, const std::byte* in,
+void restore_plane(const Texels& t, VkImageAspectFlags aspect, const texture::BlockRegion& r, const std::byte* in,
                    texture::MutableBytes rows, const texture::LinearPitch& pitch) {
-    const texture::FormatInfo& f = texture::info(t.description.format);
+    const texture::FormatInfo& f = *t.guest;
     const u32 out_bytes = f.block_bytes;
-    const bool host_float = t.format.base == VK_FORMAT_D32_SFLOAT || t.format.base == VK_FORMAT_D32_SFLOAT_S8_UINT;
+    const bool host_float = t.host.base == VK_FORMAT_D32_SFLOAT || t.host.base == VK_FORMAT_D32_SFLOAT_S8_UINT;
     for (u32 z = 0; z < r.depth; ++z)
         for (u32 y = 0; y < r.height; ++y) {
             std::byte* out = rows.data() + z * pitch.slice + y * pitch.row;
-            if (t.format.conversion == Conversion::None) {
+            if (t.host.conversion == Conversion::None) {
                 std::memcpy(out, in, std::size_t{r.width} * out_bytes);
                 in += std::size_t{r.width} * out_bytes;
                 continue;
             }
             for (u32 x = 0; x < r.width; ++x, out += out_bytes) {
-                switch (t.format.conversion) {
+                switch (t.host.conversion) {
                 case Conversion::ExpandRgb:
                     std::memcpy(out, in, out_bytes);
                     in += out_bytes / 3 * 4;
@@ -207,20 +214,58 @@ Result<void> Textures::upload_rows(gpu::Commands& commands, Texture& t, u32 leve
                     !done)
                     return done;
         } else {
-            convert_plane(t, aspect, region, rows, pitch, staging->mapped);
+            convert_plane(texels_of(t), aspect, region, rows, pitch, staging->mapped);
         }
-        const VkBufferImageCopy2 copy = copy_of(t, staging->offset, aspect, level, layer, e);
+        const VkBufferImageCopy2 copy = copy_of(staging->offset, aspect, level, layer, e);
         VkCopyBufferToImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_BUFFER_TO_IMAGE_INFO_2};
         info.srcBuffer = staging->buffer;
         info.dstImage = t.image.get();
         info.dstImageLayout = gpu::layout_of(*device_, gpu::ImageUse::CopyTarget);
         info.regionCount = 1;
         info.pRegions = &copy;
-        commands.prepare_transfer();
-        device_->vk.vkCmdCopyBufferToImage2(commands.handle(), &info);
-        commands.barrier();
+        device_->vk.vkCmdCopyBufferToImage2(transfer_commands(commands, t), &info);
+        if (is_recorded(t))
+            commands.barrier();
     }
     return {};
+}
+
+Result<std::function<void()>> Textures::download_rows(gpu::Commands& commands, Texture& t, u32 level, u32 layer,
+                                                      const texture::BlockRegion& region, texture::MutableBytes rows,
+                                                      const texture::LinearPitch& pitch) {
+    if (t.format.conversion == Conversion::DecodeBlocks)
+        return fail("format {} is kept decoded here: its blocks cannot be copied out",
+                    texture::info(t.description.format).name);
+    struct Plane {
+        VkImageAspectFlags aspect;
+        gpu::Buffer buffer;
+    };
+    auto out = std::make_shared<std::vector<Plane>>();
+    const u64 units = u64{region.width} * region.height * region.depth;
+    for (const VkImageAspectFlags aspect : planes(t)) {
+        auto buffer = gpu::create_buffer(*device_, std::max<u64>(16, units * plane_bytes(t, aspect)),
+                                         gpu::MemoryKind::Readback, "texture download");
+        if (!buffer)
+            return tl::unexpected(buffer.error());
+        const VkBufferImageCopy2 copy = copy_of(0, aspect, level, layer, texels(t, level, region));
+        VkCopyImageToBufferInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_TO_BUFFER_INFO_2};
+        info.srcImage = t.image.get();
+        info.srcImageLayout = gpu::layout_of(*device_, gpu::ImageUse::CopySource);
+        info.dstBuffer = buffer->whole().buffer;
+        info.regionCount = 1;
+        info.pRegions = &copy;
+        commands.prepare_transfer();
+        device_->vk.vkCmdCopyImageToBuffer2(commands.handle(), &info);
+        out->push_back({aspect, std::move(*buffer)});
+    }
+    commands.barrier({.target_stages = VK_PIPELINE_STAGE_2_HOST_BIT, .target_access = VK_ACCESS_2_HOST_READ_BIT});
+    return [device = device_, out, what = texels_of(t), region, rows, pitch] {
+        const texture::BlockRegion packed{0, 0, 0, region.width, region.height, region.depth};
+        for (const Plane& plane : *out) {
+            gpu::invalidate(*device, plane.buffer);
+            restore_plane(what, plane.aspect, packed, plane.buffer.whole().mapped, rows, pitch);
+        }
+    };
 }
 
 // Copies every level and layer out, waits, and tiles them into guest memory.
@@ -251,7 +296,7 @@ Result<void> Textures::store(Texture& t) {
     (*commands)->prepare_transfer();
     for (const Part& part : parts) {
         const Extent e = texels(t, part.level, texture::whole(t.layout.levels[part.level]));
-        const VkBufferImageCopy2 copy = copy_of(t, part.offset, part.aspect, part.level, part.layer, e);
+        const VkBufferImageCopy2 copy = copy_of(part.offset, part.aspect, part.level, part.layer, e);
         VkCopyImageToBufferInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_TO_BUFFER_INFO_2};
         info.srcImage = t.image.get();
         info.srcImageLayout = gpu::layout_of(*device_, gpu::ImageUse::CopySource);
@@ -276,7 +321,7 @@ Result<void> Textures::store(Texture& t) {
         rows.resize(texture::linear_size(t.layout, region, pitch));
         if (auto read = texture::read_region(t.layout, part.layer, part.level, region, *storage, rows, pitch); !read)
             return read;
-        restore_plane(t, part.aspect, region, buffer->whole().mapped + part.offset, rows, pitch);
+        restore_plane(texels_of(t), part.aspect, region, buffer->whole().mapped + part.offset, rows, pitch);
         if (auto put = texture::write_region(t.layout, part.layer, part.level, region, *storage, rows, pitch); !put)
             return put;
     }

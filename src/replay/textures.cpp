@@ -223,19 +223,26 @@ void Textures::mark_gpu_written(Texture& t) {
     t.gpu_written = true;
 }
 
-void Textures::clear_to_zero(gpu::Commands& commands, Texture& t) {
+VkCommandBuffer Textures::transfer_commands(gpu::Commands& commands, const Texture& t) const {
+    if (!is_recorded(t))
+        return commands.prologue();
     commands.prepare_transfer();
+    return commands.handle();
+}
+
+void Textures::clear_to_zero(gpu::Commands& commands, Texture& t) {
+    const VkCommandBuffer handle = transfer_commands(commands, t);
     const VkImageAspectFlags aspects = t.image.aspects();
     const VkImageSubresourceRange all{aspects, 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS};
     if (aspects & VK_IMAGE_ASPECT_COLOR_BIT) {
         const VkClearColorValue zero{};
-        device_->vk.vkCmdClearColorImage(commands.handle(), t.image.get(), VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &all);
+        device_->vk.vkCmdClearColorImage(handle, t.image.get(), VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &all);
     } else {
         const VkClearDepthStencilValue zero{};
-        device_->vk.vkCmdClearDepthStencilImage(commands.handle(), t.image.get(), VK_IMAGE_LAYOUT_GENERAL, &zero, 1,
-                                                &all);
+        device_->vk.vkCmdClearDepthStencilImage(handle, t.image.get(), VK_IMAGE_LAYOUT_GENERAL, &zero, 1, &all);
     }
-    commands.barrier();
+    if (is_recorded(t))
+        commands.barrier();
 }
 
 Result<void> Textures::upload(gpu::Commands& commands, Texture& t, Bytes storage) {

@@ -12,6 +12,7 @@
 #include "texture/layout.h"
 #include "texture/tiling.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -39,7 +40,8 @@ struct Texture {
     bool gpu_written = false; // content is newer than the storage
     bool cpu_visible = true;  // the pool has CPU access
     u64 checked = 0;          // submission that last compared with the storage
-    u64 used = 0;             // submission that last used it
+    u64 used = 0;             // submission that last asked for it
+    u64 recorded = 0;         // submission that last recorded a command with it
     bool announced = false;   // the guest said that it wrote there
     u64 stamp = 0;            // of the write tracker
     Hash128 hash;             // of the storage when last looked at
@@ -58,10 +60,14 @@ public:
     // The image of a description, made if it is new. Content is not looked at: refresh(). Errors name what no image can
     // be. Buffer textures have none: buffer_slice().
     [[nodiscard]] Result<Texture*> find(const stream::TextureDescription& description);
-    // Whether refresh() would record something (then it must run outside a pass).
+    // Whether refresh() would record something.
     [[nodiscard]] bool needs_refresh(Texture& texture);
-    // Brings what the CPU wrote into the image. Ends an open pass if there is something to bring.
+    // Brings what the CPU wrote into the image: before everything recorded if this submission has not used it yet (the
+    // pass goes on), else in place, which ends an open pass.
     Result<void> refresh(gpu::Commands& commands, Texture& texture);
+    // Whether the open submission has recorded a use of it, and that it is going to.
+    [[nodiscard]] bool is_recorded(const Texture& texture) const { return texture.recorded == queue_->submitted() + 1; }
+    void mark_recorded(Texture& texture) const { texture.recorded = queue_->submitted() + 1; }
     // The GPU is about to write it all or in part: its content is the GPU's now.
     void mark_gpu_written(Texture& texture);
 
@@ -71,6 +77,11 @@ public:
     // they are. Region in blocks; rows at `pitch`.
     Result<void> upload_rows(gpu::Commands& commands, Texture& texture, u32 level, u32 layer,
                              const texture::BlockRegion& region, Bytes rows, const texture::LinearPitch& pitch);
+    // The way back. The result stores the region into `rows`, guest memory, once the submission is done.
+    [[nodiscard]] Result<std::function<void()>> download_rows(gpu::Commands& commands, Texture& texture, u32 level,
+                                                              u32 layer, const texture::BlockRegion& region,
+                                                              texture::MutableBytes rows,
+                                                              const texture::LinearPitch& pitch);
 
     // Stores GPU content into guest memory wherever it overlaps the range: submits and waits.
     void write_back(u64 address, u64 size);
@@ -98,6 +109,7 @@ private:
     [[nodiscard]] bool storage_changed(Texture& texture); // and takes note of what is there
     Result<void> upload(gpu::Commands& commands, Texture& texture, Bytes storage);
     void clear_to_zero(gpu::Commands& commands, Texture& texture);
+    [[nodiscard]] VkCommandBuffer transfer_commands(gpu::Commands& commands, const Texture& texture) const;
     Result<void> store(Texture& texture);
     [[nodiscard]] std::vector<Texture*> overlapping(u64 address, u64 size) const;
 
