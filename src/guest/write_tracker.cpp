@@ -30,8 +30,27 @@ struct WriteTracker::Region {
 
     [[nodiscard]] u64 end() const { return start + size; }
     [[nodiscard]] u64 page_of(u64 address) const { return (address - start) / page_size(); }
-    void set_access(u64 first, u64 last, int access) const { // pages [first, last)
-        mprotect(reinterpret_cast<void*>(start + first * page_size()), (last - first) * page_size(), access);
+    // Pages [first, last). False: the system has no room for another boundary between mappings (vm.max_map_count).
+    [[nodiscard]] bool set_access(u64 first, u64 last, int access) const {
+        return mprotect(reinterpret_cast<void*>(start + first * page_size()), (last - first) * page_size(), access) ==
+               0;
+    }
+    // Makes pages writable and gives each that was protected the state that next(old) says. Where a boundary cannot be
+    // had the whole region becomes writable, which needs none, and counts as written.
+    template <class Next>
+    void unprotect(u64 first, u64 last, Next&& next) {
+        if (first == last)
+            return;
+        const bool done = set_access(first, last, PROT_READ | PROT_WRITE);
+        if (!done) {
+            first = 0;
+            last = size / page_size();
+            (void)set_access(first, last, PROT_READ | PROT_WRITE);
+        }
+        for (u64 i = first; i < last; ++i) {
+            const u64 old = pages[i].load(std::memory_order_relaxed);
+            pages[i].store(done ? next(old) : u64{0}, std::memory_order_release);
+        }
     }
 };
 
@@ -80,7 +99,7 @@ WriteTracker::WriteTracker() : table_(new Table) {}
 WriteTracker::~WriteTracker() {
     const std::unique_ptr<const Table> last(table_.load());
     for (const auto& region : last->regions)
-        region->set_access(0, region->size / page_size(), PROT_READ | PROT_WRITE);
+        region->unprotect(0, region->size / page_size(), [](u64) { return u64{0}; });
 }
 
 void WriteTracker::publish(std::unique_ptr<const Table> next) {
@@ -123,11 +142,7 @@ void WriteTracker::remove(GuestAddress start) {
         // A thread that still sees the old table must not protect pages that nobody will open again.
         SpinLock hold(region->lock);
         region->removed = true;
-        const u64 count = region->size / page_size();
-        if (count)
-            region->set_access(0, count, PROT_READ | PROT_WRITE);
-        for (u64 i = 0; i < count; ++i)
-            region->pages[i].store(0, std::memory_order_release);
+        region->unprotect(0, region->size / page_size(), [](u64) { return u64{0}; });
     }
     publish(std::move(next));
 }
@@ -182,8 +197,8 @@ u64 WriteTracker::arm(GuestAddress start, u64 size) {
                 ++run;
             if (run > i) {
                 // Protected first, marked second: the other way round a write between the two would go unseen.
-                region->set_access(i, run, PROT_READ);
-                for (u64 k = i; k < run; ++k) {
+                const bool done = region->set_access(i, run, PROT_READ);
+                for (u64 k = i; done && k < run; ++k) {
                     const u64 old = region->pages[k].load(std::memory_order_relaxed);
                     const u64 kept = old & Region::is_open ? old >> 2 : stamp;
                     region->pages[k].store(Region::stamped(kept, Region::is_protected), std::memory_order_release);
@@ -240,12 +255,9 @@ void WriteTracker::open(GuestAddress start, u64 size) {
         SpinLock hold(region->lock);
         if (region->removed)
             return true;
-        region->set_access(first, last, PROT_READ | PROT_WRITE);
-        for (u64 i = first; i < last; ++i) {
-            const u64 old = region->pages[i].load(std::memory_order_relaxed);
-            if (old & Region::is_protected)
-                region->pages[i].store(Region::stamped(old >> 2, Region::is_open), std::memory_order_release);
-        }
+        region->unprotect(first, last, [](u64 old) {
+            return old & Region::is_protected ? Region::stamped(old >> 2, Region::is_open) : old;
+        });
         return true;
     });
 }
@@ -258,9 +270,7 @@ void WriteTracker::mark(GuestAddress start, u64 size) {
         SpinLock hold(region->lock);
         if (region->removed)
             return true;
-        region->set_access(first, last, PROT_READ | PROT_WRITE);
-        for (u64 i = first; i < last; ++i)
-            region->pages[i].store(0, std::memory_order_release);
+        region->unprotect(first, last, [](u64) { return u64{0}; });
         return true;
     });
 }
@@ -278,10 +288,7 @@ bool WriteTracker::handle_fault(u64 address, bool write) {
     const u64 page = region.page_of(address);
     SpinLock hold(region.lock);
     // Another thread may have opened the page since the access faulted; opening it again does no harm.
-    region.set_access(page, page + 1, PROT_READ | PROT_WRITE);
-    const u64 old = region.pages[page].load(std::memory_order_relaxed);
-    if (old & Region::is_protected)
-        region.pages[page].store(0, std::memory_order_release);
+    region.unprotect(page, page + 1, [](u64 old) { return old & Region::is_protected ? u64{0} : old; });
     faults_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }

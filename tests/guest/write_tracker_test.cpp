@@ -160,6 +160,25 @@ TEST_F(WriteTracking, FaultsOfOthersReachTheHandlerThatWasThereBefore) {
     sigaction(SIGSEGV, &old, nullptr);
 }
 
+// Every page that differs from its neighbours costs the system a mapping, and Linux gives a process 65,530 of them.
+TEST_F(WriteTracking, RunningOutOfMappingsLosesNoWrite) {
+    const u64 count = 140'000;
+    void* p = mmap(nullptr, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(p, MAP_FAILED);
+    const GuestAddress start{reinterpret_cast<u64>(p)};
+    ASSERT_TRUE(tracker->add(start, count * page));
+    const u64 stamp = tracker->arm(start, count * page);
+    for (u64 i = 0; i < count; i += 2)
+        ASSERT_TRUE(tracker->handle_fault((start + i * page).value, true));
+    u64 missed = 0;
+    for (u64 i = 0; i < count; i += 2)
+        missed += !tracker->written_since(start + i * page, page, stamp);
+    EXPECT_EQ(missed, 0u);
+    static_cast<volatile u8*>(p)[(count - 2) * page] = 1; // writable, or this would fault for ever
+    tracker->remove(start);
+    munmap(p, count * page);
+}
+
 // No write may be lost: whoever arms and then reads either sees the new value or is told to read again.
 TEST_F(WriteTracking, NoWriteIsLostBetweenThreads) {
     using Counter = std::atomic<u32>;
