@@ -23,6 +23,12 @@ std::size_t index(Stage s) {
     return static_cast<std::size_t>(s);
 }
 
+// Vertices of a primitive as a geometry program sees them, by NVNdrawPrimitive.
+u8 geometry_vertices(u32 primitive) {
+    constexpr u8 counts[] = {1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 6, 6, 3};
+    return primitive < std::size(counts) ? counts[primitive] : u8{3};
+}
+
 bool reads_whole_pool(const shader::HandleUse& use) {
     return use.offset == ~0u;
 }
@@ -65,16 +71,21 @@ void Executor::add_texture_classes(Stage stage, const shader::Reflection& reflec
     const StageCode* code = stages_[index(stage)].code;
     const auto& layout = *code->program.layout;
     for (const shader::HandleUse& use : reflection.handles) {
-        if (use.storage || use.bank != layout.handle_bank || use.offset < layout.texture_handles)
+        const u32 first = use.storage ? layout.image_handles : layout.texture_handles;
+        const u32 slots = use.storage ? image_slots : texture_slots;
+        if (use.bank != layout.handle_bank || use.offset < first)
             continue;
-        const u32 slot = (use.offset - layout.texture_handles) / layout.texture_stride;
-        if (slot >= texture_slots)
+        const u32 slot = (use.offset - first) / (use.storage ? layout.image_stride : layout.texture_stride);
+        if (slot >= slots)
             continue;
         const NumericClass c = s_.pools->numeric_class(texture_id(handle_word(stage, use)));
-        if (c == NumericClass::Uint)
-            key.uint_textures |= u64{1} << slot;
-        if (c == NumericClass::Sint)
-            key.sint_textures |= u64{1} << slot;
+        if (use.storage) {
+            key.uint_images |= c == NumericClass::Uint ? 1u << slot : 0;
+            key.sint_images |= c == NumericClass::Sint ? 1u << slot : 0;
+        } else {
+            key.uint_textures |= c == NumericClass::Uint ? u64{1} << slot : 0;
+            key.sint_textures |= c == NumericClass::Sint ? u64{1} << slot : 0;
+        }
     }
 }
 
@@ -90,7 +101,9 @@ bool Executor::resolve_stage(Stage stage, const shader::VariantKey& wanted) {
 bool Executor::resolve_programs(u32 primitive) {
     constexpr u32 relevant = dirty::programs | dirty::vertex_input | dirty::targets | dirty::handles;
     const bool points = primitive == 0;
-    if (!(g_->dirty & relevant) && points == (primitive_ == 0))
+    const bool same_primitive =
+        points == (primitive_ == 0) && geometry_vertices(primitive) == geometry_vertices(primitive_);
+    if (!(g_->dirty & relevant) && same_primitive)
         return stages_[index(Stage::Vertex)].variant != nullptr;
     for (const Stage stage : graphics_stages) {
         Resolved& r = stages_[index(stage)];
@@ -131,6 +144,8 @@ bool Executor::resolve_programs(u32 primitive) {
         } else {
             key.points = points;
         }
+        if (stage == Stage::Geometry)
+            key.geometry_input_vertices = geometry_vertices(primitive);
         if (!resolve_stage(stage, key))
             return false;
         provided = r.variant->reflection.outputs;
