@@ -23,6 +23,10 @@ Result<Bytes> PieceWalk::next() {
             return fail("the control list does not end");
         const ControlEntry entry(*reinterpret_cast<const u64*>(next_));
         if (entry.is_jump()) {
+            if (entry.words() != ControlEntry::jump_tag) {
+                done_ = true;
+                return fail("{:#x} at {:#x} is no control entry", entry.bits(), next_);
+            }
             next_ = entry.address();
             continue;
         }

@@ -10,19 +10,23 @@
 
 namespace heaviside::nvn {
 
-// bit 0: last; bit 1: a jump to further control memory; bits 2-47: address; bits 48-63: words of a piece.
-// A jump is only ever followed, so it carries no length; a last entry is always a piece, perhaps an empty one.
+// bit 0: last; bit 1: a jump to further control memory; bits 2-47: address; bits 48-63: words of a piece, jump_tag of a
+// jump (nothing tells control memory that was written over from a list, so a jump is only followed with its tag). A
+// last entry is always a piece, perhaps an empty one.
 class ControlEntry {
 public:
     static constexpr u64 last_bit = 1, jump_bit = 2, address_mask = 0x0000'ffff'ffff'fffc;
     static constexpr u32 max_words = 0xffff;
+    static constexpr u64 jump_tag = 0x4856;
 
     constexpr ControlEntry() = default;
     constexpr explicit ControlEntry(u64 bits) : bits_(bits) {}
     static ControlEntry piece(const std::byte* start, u32 words, bool last) {
         return ControlEntry((reinterpret_cast<u64>(start) & address_mask) | u64{words} << 48 | (last ? last_bit : 0));
     }
-    static ControlEntry jump(const u64* to) { return ControlEntry(reinterpret_cast<u64>(to) | jump_bit); }
+    static ControlEntry jump(const u64* to) {
+        return ControlEntry(reinterpret_cast<u64>(to) | jump_bit | jump_tag << 48);
+    }
     // A null pointer where there is nothing to run.
     static constexpr ControlEntry end() { return ControlEntry(last_bit); }
 
@@ -50,26 +54,29 @@ private:
     bool done_ = false;
 };
 
-// The whole records that a piece holds now, from its start on. The first that does not fit or is none ends it with an
-// error line (ledger OBJ-117: the first 8 lines, then every 1,000th). Calls visit(Record) for each. `bytes` may be a
-// copy of the piece: `origin` is where it stands in command memory.
+// Calls visit(Record) for each whole record that a piece holds now. What was overwritten after recording (ledger
+// OBJ-117, OBJ-123) gives an error line, the first 8 times and then every 1,000th: a record whose counts cannot be is
+// skipped, what does not fit or is no record ends the piece. `bytes` may be a copy of the piece that `visit` moves
+// records forward in: `origin` is where it stands in command memory.
 template <class Visit>
-Bytes valid_records(Bytes bytes, const std::byte* origin, Visit&& visit);
+void for_each_valid_record(Bytes bytes, const std::byte* origin, Visit&& visit);
 void report_bad_piece(const std::byte* origin, u64 size, u64 offset, const std::string& reason);
 
 template <class Visit>
-Bytes valid_records(Bytes bytes, const std::byte* origin, Visit&& visit) {
+void for_each_valid_record(Bytes bytes, const std::byte* origin, Visit&& visit) {
     u64 offset = 0;
     while (offset < bytes.size()) {
-        const auto record = stream::record_at(bytes.subspan(offset));
-        if (!record) {
+        const Bytes rest = bytes.subspan(offset);
+        const auto record = stream::record_at(rest);
+        const u64 size = record ? record->bytes().size() : stream::record_size_at(rest);
+        if (!record)
             report_bad_piece(origin, bytes.size(), offset, record.error().message);
-            break;
-        }
-        visit(*record);
-        offset += record->bytes().size();
+        if (size == 0)
+            return;
+        offset += size;
+        if (record)
+            visit(*record);
     }
-    return bytes.first(offset);
 }
 
 } // namespace heaviside::nvn

@@ -376,7 +376,7 @@ void nvnCommandBufferCopyCommands(NVNcommandBuffer* cmdBuf, int numCommands, con
             }
             if (piece->empty())
                 break;
-            valid_records(*piece, piece->data(), [&](const stream::Record& source) {
+            for_each_valid_record(*piece, piece->data(), [&](const stream::Record& source) {
                 const Bytes bytes = source.bytes();
                 if (std::byte* const at =
                         allocate(*buffer, static_cast<u32>(bytes.size()), "nvnCommandBufferCopyCommands"))

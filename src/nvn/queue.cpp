@@ -64,17 +64,22 @@ void flatten(NVNcommandHandle handle, stream::Buffer& out, Queue& queue) {
         // The memory can change under us: what is checked must be what is run, so the copy comes first.
         const std::size_t first = out.words().size();
         out.append(*piece);
-        const Bytes copied = out.bytes().subspan(first * 4);
-        const Bytes records = valid_records(copied, piece->data(), [&](const stream::Record& record) {
-            // Words of the copy, which is ours to write.
-            u32* const words = out.words().data() + (record.bytes().data() - out.bytes().data()) / 4;
-            if (record.type() == stream::RecordType::FenceSync) {
-                words[offsetof(stream::FenceSync, value) / 4] = sync_table().fence(record.as<stream::FenceSync>().sync);
-            } else if (record.type() == stream::RecordType::WaitSync) {
-                words[offsetof(stream::WaitSync, value) / 4] = sync_table().newest(record.as<stream::WaitSync>().sync);
+        std::byte* write = reinterpret_cast<std::byte*>(out.words().data() + first);
+        for_each_valid_record(out.bytes().subspan(first * 4), piece->data(), [&](const stream::Record& record) {
+            const Bytes source = record.bytes();
+            if (write != source.data()) [[unlikely]] // records before were skipped
+                std::memmove(write, source.data(), source.size());
+            const stream::Record kept(write);
+            write += source.size();
+            if (kept.type() == stream::RecordType::FenceSync) {
+                const auto& fence = kept.as<stream::FenceSync>();
+                const_cast<stream::FenceSync&>(fence).value = sync_table().fence(fence.sync);
+            } else if (kept.type() == stream::RecordType::WaitSync) {
+                const auto& wait = kept.as<stream::WaitSync>();
+                const_cast<stream::WaitSync&>(wait).value = sync_table().newest(wait.sync);
             }
         });
-        out.truncate(first + records.size() / 4);
+        out.truncate(static_cast<std::size_t>(write - reinterpret_cast<std::byte*>(out.words().data())) / 4);
     }
 }
 

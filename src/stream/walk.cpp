@@ -93,25 +93,40 @@ const char* name(RecordType type) {
     return shape ? shape->name : "?";
 }
 
-Result<Record> record_at(Bytes bytes) {
+namespace {
+
+// The shape of the record at `bytes`, if its header is sound.
+Result<const Shape*> header_at(Bytes bytes) {
     const auto word = read_at<u32>(bytes, 0);
     if (!word)
         return fail("{} bytes are no record", bytes.size());
-    const auto type = static_cast<RecordType>(*word & 0xffff);
     const u64 size = u64{*word >> 16} * 4;
-    const Shape* shape = shape_of(type);
+    const Shape* shape = shape_of(static_cast<RecordType>(*word & 0xffff));
     if (!shape)
         return fail("{:#010x} is no record header", *word);
     if (size > bytes.size())
         return fail("{} of {} bytes, {} left", shape->name, size, bytes.size());
     if (size < shape->bytes || (shape->fixed && size != shape->bytes))
         return fail("{} of {} bytes, not {}", shape->name, size, shape->bytes);
+    return shape;
+}
+
+} // namespace
+
+Result<Record> record_at(Bytes bytes) {
+    const auto shape = header_at(bytes);
+    if (!shape)
+        return tl::unexpected(shape.error());
     const Record record(bytes.data());
-    if (!shape->fixed) {
-        if (const auto tail = check_tail(record, size - shape->bytes); !tail)
-            return fail("{}: {}", shape->name, tail.error().message);
+    if (!(*shape)->fixed) {
+        if (const auto tail = check_tail(record, record.bytes().size() - (*shape)->bytes); !tail)
+            return fail("{}: {}", (*shape)->name, tail.error().message);
     }
     return record;
+}
+
+u64 record_size_at(Bytes bytes) {
+    return header_at(bytes) ? Record(bytes.data()).bytes().size() : 0;
 }
 
 } // namespace heaviside::stream

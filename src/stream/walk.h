@@ -35,6 +35,9 @@ private:
 // type and its own counts say, every count within its limit. Enum values inside are not checked: readers treat them as
 // data. The error says what is wrong. Any thread.
 [[nodiscard]] Result<Record> record_at(Bytes bytes);
+// The bytes that the record at `bytes` takes if its header is sound (known type, a size that fits type and bytes),
+// whatever its counts say: where the next record begins. 0: no header.
+[[nodiscard]] u64 record_size_at(Bytes bytes);
 
 // Calls visit(Record) for each record; stops at the first that is not valid and returns its error, with its offset.
 template <class Visit>

@@ -461,6 +461,23 @@ TEST_F(CommandMemory, ACalledPieceRunsWhatItsMemoryHoldsAtSubmit) {
     EXPECT_EQ(draws(), (std::vector{2}));
 }
 
+// Ledger OBJ-123: a bind that claims more handles than a stage has is skipped alone.
+TEST_F(CommandMemory, ARecordWithImpossibleCountsIsSkipped) {
+    begin(cmd, 0, 4096);
+    draw(cmd, 1);
+    const std::size_t used = nvnCommandBufferGetCommandMemoryUsed(&cmd);
+    const NVNtextureHandle textures[3] = {1, 2, 3};
+    nvnCommandBufferBindTextures(&cmd, NVN_SHADER_STAGE_FRAGMENT, 0, 3, textures);
+    draw(cmd, 2);
+    draw(cmd, 3);
+    const NVNcommandHandle handle = nvnCommandBufferEndRecording(&cmd);
+    const u32 count = 0xff00'0000;
+    std::memcpy(memory(used + 4), &count, sizeof count);
+    submit(handle);
+    EXPECT_EQ(types(), (std::vector(3, RecordType::DrawArrays)));
+    EXPECT_EQ(draws(), (std::vector{1, 2, 3}));
+}
+
 // Ledger OBJ-122.
 TEST_F(CommandMemory, APatchedTextureHandleIsWhatIsBound) {
     begin(cmd, 0, 4096);
@@ -528,12 +545,19 @@ TEST_F(CommandMemory, WhatIsNoHandleIsSkipped) {
     draw(cmd, 1);
     const NVNcommandHandle good = nvnCommandBufferEndRecording(&cmd);
     u64 outside = 0x0001'1234'5678'0000 | 1; // a piece that is in no pool
-    u64 circle = reinterpret_cast<u64>(&circle) | 2;
-    const NVNcommandHandle handles[] = {
-        0, 12345, good, reinterpret_cast<u64>(&outside), reinterpret_cast<u64>(&circle), ~u64{0}, good};
-    nvnQueueSubmitCommands(&queue, 7, handles);
+    u64 circle = reinterpret_cast<u64>(&circle) | 2 | u64{0x4856} << 48;
+    u64 overwritten = 0x3f80'0000'3f80'0002; // looks like a jump, but is floats
+    const NVNcommandHandle handles[] = {0,
+                                        12345,
+                                        good,
+                                        reinterpret_cast<u64>(&outside),
+                                        reinterpret_cast<u64>(&circle),
+                                        ~u64{0},
+                                        reinterpret_cast<u64>(&overwritten),
+                                        good};
+    nvnQueueSubmitCommands(&queue, 8, handles);
     EXPECT_EQ(draws(), (std::vector{1, 1}));
-    EXPECT_EQ(take_errors(), 5u);
+    EXPECT_EQ(take_errors(), 6u);
 }
 
 TEST_F(CommandMemory, GrantsOutsideAPoolAreReported) {

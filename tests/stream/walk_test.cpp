@@ -118,6 +118,18 @@ TEST(RecordAt, ChecksCountsAgainstTheRecord) {
     EXPECT_FALSE(record_at(bytes(viewports)));
 }
 
+// Where the next record begins can be known although a record is not valid.
+TEST(RecordSizeAt, NeedsASoundHeaderOnly) {
+    auto handles = zeros(RecordType::BindHandles, 5);
+    handles[1] = 0xff00'0000; // 255 handles
+    EXPECT_FALSE(record_at(bytes(handles)));
+    EXPECT_EQ(record_size_at(bytes(handles)), 20u);
+    EXPECT_EQ(record_size_at(bytes(handles).first(16)), 0u);
+    EXPECT_EQ(record_size_at(bytes(zeros(RecordType::BindHandles, 1))), 0u);
+    EXPECT_EQ(record_size_at(bytes(zeros(RecordType::Barrier, 3))), 0u);
+    EXPECT_EQ(record_size_at(bytes({7, 7})), 0u);
+}
+
 TEST(ForEachRecord, VisitsInOrderAndSaysWhereItStopped) {
     std::vector<u32> stream = zeros(RecordType::DiscardDepthStencil, 1);
     const auto barrier = zeros(RecordType::Barrier, 2);
