@@ -1801,6 +1801,9 @@ NVN_INLINE void nvnCommandBufferBindImage(NVNcommandBuffer* cmdBuf, NVNshaderSta
     NVNimageHandle image);
 NVN_INLINE void nvnCommandBufferBindImages(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNimageHandle* images);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindImagesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNimageHandle* images);
 NVN_INLINE void nvnCommandBufferBindMultisampleState(NVNcommandBuffer* cmdBuf, const NVNmultisampleState* multisample);
 NVN_INLINE void nvnCommandBufferBindPolygonState(NVNcommandBuffer* cmdBuf, const NVNpolygonState* polygon);
 /* stages: NVNshaderStageBits; program null unbinds them. Consumed at the call. */
@@ -1809,18 +1812,30 @@ NVN_INLINE void nvnCommandBufferBindSeparateSampler(NVNcommandBuffer* cmdBuf, NV
     NVNseparateSamplerHandle handle);
 NVN_INLINE void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateSamplerHandle* handles);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindSeparateSamplersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNseparateSamplerHandle* handles);
 NVN_INLINE void nvnCommandBufferBindSeparateTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNseparateTextureHandle handle);
 NVN_INLINE void nvnCommandBufferBindSeparateTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNseparateTextureHandle* handles);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindSeparateTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateTextureHandle* handles);
 NVN_INLINE void nvnCommandBufferBindStorageBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
 NVN_INLINE void nvnCommandBufferBindStorageBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNbufferRange* buffers);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindStorageBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers);
 NVN_INLINE void nvnCommandBufferBindTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNtextureHandle texture);
 NVN_INLINE void nvnCommandBufferBindTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNtextureHandle* textures);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNtextureHandle* textures);
 NVN_INLINE void nvnCommandBufferBindTransformFeedbackBuffer(NVNcommandBuffer* cmdBuf, int index,
     NVNbufferAddress buffer, size_t size);
 NVN_INLINE void nvnCommandBufferBindTransformFeedbackBuffers(NVNcommandBuffer* cmdBuf, int first, int count,
@@ -1830,6 +1845,9 @@ NVN_INLINE void nvnCommandBufferBindUniformBuffer(NVNcommandBuffer* cmdBuf, NVNs
     NVNbufferAddress buffer, size_t size);
 NVN_INLINE void nvnCommandBufferBindUniformBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNbufferRange* buffers);
+/* [inferred] As the call without Deferred. */
+NVN_INLINE void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers);
 /* All attributes from numAttribs on are off. */
 NVN_INLINE void nvnCommandBufferBindVertexAttribState(NVNcommandBuffer* cmdBuf, int numAttribs,
     const NVNvertexAttribState* attribs);
@@ -1955,6 +1973,8 @@ NVN_INLINE void nvnCommandBufferSetColorReductionThresholds(NVNcommandBuffer* cm
 NVN_INLINE void nvnCommandBufferSetCommandMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 NVN_INLINE void nvnCommandBufferSetConservativeRasterDilate(NVNcommandBuffer* cmdBuf, float dilate);
 NVN_INLINE void nvnCommandBufferSetConservativeRasterEnable(NVNcommandBuffer* cmdBuf, NVNboolean enable);
+/* [inferred] */
+NVN_INLINE void nvnCommandBufferSetControlMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 /* Bytes from slice to slice of the buffer side of copies; 0: tight. */
 NVN_INLINE void nvnCommandBufferSetCopyImageStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 /* Bytes from row to row of the buffer side of copies; 0: tight. */
@@ -1979,6 +1999,8 @@ NVN_INLINE void nvnCommandBufferSetPolygonOffsetClamp(NVNcommandBuffer* cmdBuf, 
 NVN_INLINE void nvnCommandBufferSetPrimitiveRestart(NVNcommandBuffer* cmdBuf, NVNboolean enable, int index);
 NVN_INLINE void nvnCommandBufferSetProgramSubroutines(NVNcommandBuffer* cmdBuf, NVNprogram* program,
     NVNshaderStage stage, const int first, const int count, const int* values);
+/* [inferred] mode 0: the first vertex, 1: the last. */
+NVN_INLINE void nvnCommandBufferSetProvokingVertexMode(NVNcommandBuffer* cmdBuf, uint32_t mode);
 NVN_INLINE void nvnCommandBufferSetRasterizerDiscard(NVNcommandBuffer* cmdBuf, NVNboolean discard);
 NVN_INLINE void nvnCommandBufferSetRenderEnable(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 NVN_INLINE void nvnCommandBufferSetRenderEnableConditional(NVNcommandBuffer* cmdBuf, NVNconditionalRenderMode mode,
@@ -2022,12 +2044,8 @@ NVN_INLINE void nvnCommandBufferWaitEvent(NVNcommandBuffer* cmdBuf, const NVNeve
 NVN_INLINE void nvnCommandBufferWaitSync(NVNcommandBuffer* cmdBuf, const NVNsync* sync);
 
 /* Known names without a known prototype; nvnDeviceGetProcAddress finds them:
- * nvnCommandBufferBindImagesDeferred, nvnCommandBufferBindSeparateSamplersDeferred,
- * nvnCommandBufferBindSeparateTexturesDeferred, nvnCommandBufferBindStorageBuffersDeferred,
- * nvnCommandBufferBindTexturesDeferred, nvnCommandBufferBindUniformBuffersDeferred,
  * nvnCommandBufferInsertCheckpointDynamic, nvnCommandBufferInsertCheckpointStatic,
- * nvnCommandBufferOverrideSubtileSize, nvnCommandBufferSetControlMemoryCallbackEnabled,
- * nvnCommandBufferSetProvokingVertexMode, nvnCommandBufferSetZCullZF32CompressionEnable,
+ * nvnCommandBufferOverrideSubtileSize, nvnCommandBufferSetZCullZF32CompressionEnable,
  * nvnDeviceSetAutomaticCheckpointsByDebugGroup, nvnDeviceSetAutomaticCheckpointsEnable,
  * nvnDeviceSetAutomaticCheckpointsMask, nvnDeviceSetAutomaticCheckpointsSamplingInterval,
  * nvnDeviceSetCheckpointCallStacksEnable, nvnDeviceSetCheckpointMaxCallStacksDepth, nvnProgramGetSubtileSize. */

@@ -1449,21 +1449,27 @@ public:
     void BindDepthStencilState(const DepthStencilState* depthStencil);
     void BindImage(ShaderStage stage, int index, ImageHandle image);
     void BindImages(ShaderStage stage, int first, int count, const ImageHandle* images);
+    void BindImagesDeferred(ShaderStage stage, int first, int count, const ImageHandle* images);
     void BindMultisampleState(const MultisampleState* multisample);
     void BindPolygonState(const PolygonState* polygon);
     void BindProgram(const Program* program, int stages);
     void BindSeparateSampler(ShaderStage stage, int index, SeparateSamplerHandle handle);
     void BindSeparateSamplers(ShaderStage stage, int first, int count, const SeparateSamplerHandle* handles);
+    void BindSeparateSamplersDeferred(ShaderStage stage, int first, int count, const SeparateSamplerHandle* handles);
     void BindSeparateTexture(ShaderStage stage, int index, SeparateTextureHandle handle);
     void BindSeparateTextures(ShaderStage stage, int first, int count, const SeparateTextureHandle* handles);
+    void BindSeparateTexturesDeferred(ShaderStage stage, int first, int count, const SeparateTextureHandle* handles);
     void BindStorageBuffer(ShaderStage stage, int index, BufferAddress buffer, size_t size);
     void BindStorageBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers);
+    void BindStorageBuffersDeferred(ShaderStage stage, int first, int count, const BufferRange* buffers);
     void BindTexture(ShaderStage stage, int index, TextureHandle texture);
     void BindTextures(ShaderStage stage, int first, int count, const TextureHandle* textures);
+    void BindTexturesDeferred(ShaderStage stage, int first, int count, const TextureHandle* textures);
     void BindTransformFeedbackBuffer(int index, BufferAddress buffer, size_t size);
     void BindTransformFeedbackBuffers(int first, int count, const BufferRange* buffers);
     void BindUniformBuffer(ShaderStage stage, int index, BufferAddress buffer, size_t size);
     void BindUniformBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers);
+    void BindUniformBuffersDeferred(ShaderStage stage, int first, int count, const BufferRange* buffers);
     void BindVertexAttribState(int numAttribs, const VertexAttribState* attribs);
     void BindVertexBuffer(int index, BufferAddress buffer, size_t size);
     void BindVertexBuffers(int first, int count, const BufferRange* buffers);
@@ -1550,6 +1556,7 @@ public:
     CommandBuffer& SetCommandMemoryCallbackEnabled(bool enable);
     CommandBuffer& SetConservativeRasterDilate(float dilate);
     CommandBuffer& SetConservativeRasterEnable(bool enable);
+    CommandBuffer& SetControlMemoryCallbackEnabled(bool enable);
     CommandBuffer& SetCopyImageStride(ptrdiff_t stride);
     CommandBuffer& SetCopyRowStride(ptrdiff_t stride);
     CommandBuffer& SetDebugLabel(const char* label);
@@ -1568,6 +1575,7 @@ public:
     CommandBuffer& SetPrimitiveRestart(bool enable, int index);
     CommandBuffer& SetProgramSubroutines(Program* program, ShaderStage stage, const int first, const int count,
         const int* values);
+    CommandBuffer& SetProvokingVertexMode(uint32_t mode);
     CommandBuffer& SetRasterizerDiscard(bool discard);
     CommandBuffer& SetRenderEnable(bool enable);
     CommandBuffer& SetRenderEnableConditional(ConditionalRenderMode mode, BufferAddress addr);
@@ -2214,6 +2222,9 @@ inline void CommandBuffer::BindImage(ShaderStage stage, int index, ImageHandle i
 inline void CommandBuffer::BindImages(ShaderStage stage, int first, int count, const ImageHandle* images) {
     nvnCommandBufferBindImages(this, static_cast<NVNshaderStage>(stage.value), first, count, images);
 }
+inline void CommandBuffer::BindImagesDeferred(ShaderStage stage, int first, int count, const ImageHandle* images) {
+    nvnCommandBufferBindImagesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, images);
+}
 inline void CommandBuffer::BindMultisampleState(const MultisampleState* multisample) {
     nvnCommandBufferBindMultisampleState(this, multisample);
 }
@@ -2230,6 +2241,10 @@ inline void CommandBuffer::BindSeparateSamplers(ShaderStage stage, int first, in
     const SeparateSamplerHandle* handles) {
     nvnCommandBufferBindSeparateSamplers(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
 }
+inline void CommandBuffer::BindSeparateSamplersDeferred(ShaderStage stage, int first, int count,
+    const SeparateSamplerHandle* handles) {
+    nvnCommandBufferBindSeparateSamplersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+}
 inline void CommandBuffer::BindSeparateTexture(ShaderStage stage, int index, SeparateTextureHandle handle) {
     nvnCommandBufferBindSeparateTexture(this, static_cast<NVNshaderStage>(stage.value), index, handle);
 }
@@ -2237,17 +2252,29 @@ inline void CommandBuffer::BindSeparateTextures(ShaderStage stage, int first, in
     const SeparateTextureHandle* handles) {
     nvnCommandBufferBindSeparateTextures(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
 }
+inline void CommandBuffer::BindSeparateTexturesDeferred(ShaderStage stage, int first, int count,
+    const SeparateTextureHandle* handles) {
+    nvnCommandBufferBindSeparateTexturesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+}
 inline void CommandBuffer::BindStorageBuffer(ShaderStage stage, int index, BufferAddress buffer, size_t size) {
     nvnCommandBufferBindStorageBuffer(this, static_cast<NVNshaderStage>(stage.value), index, buffer, size);
 }
 inline void CommandBuffer::BindStorageBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers) {
     nvnCommandBufferBindStorageBuffers(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
 }
+inline void CommandBuffer::BindStorageBuffersDeferred(ShaderStage stage, int first, int count,
+    const BufferRange* buffers) {
+    nvnCommandBufferBindStorageBuffersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+}
 inline void CommandBuffer::BindTexture(ShaderStage stage, int index, TextureHandle texture) {
     nvnCommandBufferBindTexture(this, static_cast<NVNshaderStage>(stage.value), index, texture);
 }
 inline void CommandBuffer::BindTextures(ShaderStage stage, int first, int count, const TextureHandle* textures) {
     nvnCommandBufferBindTextures(this, static_cast<NVNshaderStage>(stage.value), first, count, textures);
+}
+inline void CommandBuffer::BindTexturesDeferred(ShaderStage stage, int first, int count,
+    const TextureHandle* textures) {
+    nvnCommandBufferBindTexturesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, textures);
 }
 inline void CommandBuffer::BindTransformFeedbackBuffer(int index, BufferAddress buffer, size_t size) {
     nvnCommandBufferBindTransformFeedbackBuffer(this, index, buffer, size);
@@ -2260,6 +2287,10 @@ inline void CommandBuffer::BindUniformBuffer(ShaderStage stage, int index, Buffe
 }
 inline void CommandBuffer::BindUniformBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers) {
     nvnCommandBufferBindUniformBuffers(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+}
+inline void CommandBuffer::BindUniformBuffersDeferred(ShaderStage stage, int first, int count,
+    const BufferRange* buffers) {
+    nvnCommandBufferBindUniformBuffersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
 }
 inline void CommandBuffer::BindVertexAttribState(int numAttribs, const VertexAttribState* attribs) {
     nvnCommandBufferBindVertexAttribState(this, numAttribs, attribs);
@@ -2505,6 +2536,10 @@ inline CommandBuffer& CommandBuffer::SetConservativeRasterEnable(bool enable) {
     nvnCommandBufferSetConservativeRasterEnable(this, enable);
     return *this;
 }
+inline CommandBuffer& CommandBuffer::SetControlMemoryCallbackEnabled(bool enable) {
+    nvnCommandBufferSetControlMemoryCallbackEnabled(this, enable);
+    return *this;
+}
 inline CommandBuffer& CommandBuffer::SetCopyImageStride(ptrdiff_t stride) {
     nvnCommandBufferSetCopyImageStride(this, stride);
     return *this;
@@ -2572,6 +2607,10 @@ inline CommandBuffer& CommandBuffer::SetPrimitiveRestart(bool enable, int index)
 inline CommandBuffer& CommandBuffer::SetProgramSubroutines(Program* program, ShaderStage stage, const int first,
     const int count, const int* values) {
     nvnCommandBufferSetProgramSubroutines(this, program, static_cast<NVNshaderStage>(stage.value), first, count, values);
+    return *this;
+}
+inline CommandBuffer& CommandBuffer::SetProvokingVertexMode(uint32_t mode) {
+    nvnCommandBufferSetProvokingVertexMode(this, mode);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetRasterizerDiscard(bool discard) {

@@ -79,6 +79,8 @@ typedef void (*PFNNVNCOMMANDBUFFERBINDIMAGEPROC)(NVNcommandBuffer* cmdBuf, NVNsh
     NVNimageHandle image);
 typedef void (*PFNNVNCOMMANDBUFFERBINDIMAGESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNimageHandle* images);
+typedef void (*PFNNVNCOMMANDBUFFERBINDIMAGESDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNimageHandle* images);
 typedef void (*PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC)(NVNcommandBuffer* cmdBuf,
     const NVNmultisampleState* multisample);
 typedef void (*PFNNVNCOMMANDBUFFERBINDPOLYGONSTATEPROC)(NVNcommandBuffer* cmdBuf, const NVNpolygonState* polygon);
@@ -87,17 +89,25 @@ typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC)(NVNcommandBuffer* cmd
     NVNseparateSamplerHandle handle);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateSamplerHandle* handles);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNseparateSamplerHandle* handles);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNseparateTextureHandle handle);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateTextureHandle* handles);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNseparateTextureHandle* handles);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
 typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNbufferRange* buffers);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTEXTUREPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNtextureHandle texture);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTEXTURESPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNtextureHandle* textures);
+typedef void (*PFNNVNCOMMANDBUFFERBINDTEXTURESDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNtextureHandle* textures);
 typedef void (*PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERPROC)(NVNcommandBuffer* cmdBuf, int index,
     NVNbufferAddress buffer, size_t size);
@@ -107,6 +117,8 @@ typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC)(NVNcommandBuffer* cmdBu
     NVNbufferAddress buffer, size_t size);
 typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNbufferRange* buffers);
+typedef void (*PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSDEFERREDPROC)(NVNcommandBuffer* cmdBuf, NVNshaderStage stage,
+    int first, int count, const NVNbufferRange* buffers);
 typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC)(NVNcommandBuffer* cmdBuf, int numAttribs,
     const NVNvertexAttribState* attribs);
 typedef void (*PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERPROC)(NVNcommandBuffer* cmdBuf, int index, NVNbufferAddress buffer,
@@ -221,6 +233,7 @@ typedef void (*PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONTHRESHOLDSPROC)(NVNcommandBuf
 typedef void (*PFNNVNCOMMANDBUFFERSETCOMMANDMEMORYCALLBACKENABLEDPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERDILATEPROC)(NVNcommandBuffer* cmdBuf, float dilate);
 typedef void (*PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
+typedef void (*PFNNVNCOMMANDBUFFERSETCONTROLMEMORYCALLBACKENABLEDPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETCOPYIMAGESTRIDEPROC)(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 typedef void (*PFNNVNCOMMANDBUFFERSETCOPYROWSTRIDEPROC)(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 typedef void (*PFNNVNCOMMANDBUFFERSETDEBUGLABELPROC)(NVNcommandBuffer* cmdBuf, const char* label);
@@ -242,6 +255,7 @@ typedef void (*PFNNVNCOMMANDBUFFERSETPOLYGONOFFSETCLAMPPROC)(NVNcommandBuffer* c
 typedef void (*PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable, int index);
 typedef void (*PFNNVNCOMMANDBUFFERSETPROGRAMSUBROUTINESPROC)(NVNcommandBuffer* cmdBuf, NVNprogram* program,
     NVNshaderStage stage, const int first, const int count, const int* values);
+typedef void (*PFNNVNCOMMANDBUFFERSETPROVOKINGVERTEXMODEPROC)(NVNcommandBuffer* cmdBuf, uint32_t mode);
 typedef void (*PFNNVNCOMMANDBUFFERSETRASTERIZERDISCARDPROC)(NVNcommandBuffer* cmdBuf, NVNboolean discard);
 typedef void (*PFNNVNCOMMANDBUFFERSETRENDERENABLEPROC)(NVNcommandBuffer* cmdBuf, NVNboolean enable);
 typedef void (*PFNNVNCOMMANDBUFFERSETRENDERENABLECONDITIONALPROC)(NVNcommandBuffer* cmdBuf,
@@ -716,21 +730,27 @@ extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDCOVERAGEMODULATIONTABLEPROC pfnc_nvnCom
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDDEPTHSTENCILSTATEPROC pfnc_nvnCommandBufferBindDepthStencilState;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDIMAGEPROC pfnc_nvnCommandBufferBindImage;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDIMAGESPROC pfnc_nvnCommandBufferBindImages;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDIMAGESDEFERREDPROC pfnc_nvnCommandBufferBindImagesDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC pfnc_nvnCommandBufferBindMultisampleState;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDPOLYGONSTATEPROC pfnc_nvnCommandBufferBindPolygonState;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDPROGRAMPROC pfnc_nvnCommandBufferBindProgram;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC pfnc_nvnCommandBufferBindSeparateSampler;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSPROC pfnc_nvnCommandBufferBindSeparateSamplers;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSDEFERREDPROC pfnc_nvnCommandBufferBindSeparateSamplersDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC pfnc_nvnCommandBufferBindSeparateTexture;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESPROC pfnc_nvnCommandBufferBindSeparateTextures;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESDEFERREDPROC pfnc_nvnCommandBufferBindSeparateTexturesDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC pfnc_nvnCommandBufferBindStorageBuffer;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC pfnc_nvnCommandBufferBindStorageBuffers;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSDEFERREDPROC pfnc_nvnCommandBufferBindStorageBuffersDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDTEXTUREPROC pfnc_nvnCommandBufferBindTexture;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDTEXTURESPROC pfnc_nvnCommandBufferBindTextures;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDTEXTURESDEFERREDPROC pfnc_nvnCommandBufferBindTexturesDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERPROC pfnc_nvnCommandBufferBindTransformFeedbackBuffer;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERSPROC pfnc_nvnCommandBufferBindTransformFeedbackBuffers;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC pfnc_nvnCommandBufferBindUniformBuffer;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC pfnc_nvnCommandBufferBindUniformBuffers;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSDEFERREDPROC pfnc_nvnCommandBufferBindUniformBuffersDeferred;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC pfnc_nvnCommandBufferBindVertexAttribState;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERPROC pfnc_nvnCommandBufferBindVertexBuffer;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERSPROC pfnc_nvnCommandBufferBindVertexBuffers;
@@ -805,6 +825,7 @@ extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONTHRESHOLDSPROC pfnc_nvnCom
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCOMMANDMEMORYCALLBACKENABLEDPROC pfnc_nvnCommandBufferSetCommandMemoryCallbackEnabled;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERDILATEPROC pfnc_nvnCommandBufferSetConservativeRasterDilate;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC pfnc_nvnCommandBufferSetConservativeRasterEnable;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCONTROLMEMORYCALLBACKENABLEDPROC pfnc_nvnCommandBufferSetControlMemoryCallbackEnabled;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCOPYIMAGESTRIDEPROC pfnc_nvnCommandBufferSetCopyImageStride;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETCOPYROWSTRIDEPROC pfnc_nvnCommandBufferSetCopyRowStride;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETDEBUGLABELPROC pfnc_nvnCommandBufferSetDebugLabel;
@@ -822,6 +843,7 @@ extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETPOINTSIZEPROC pfnc_nvnCommandBufferSetPo
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETPOLYGONOFFSETCLAMPPROC pfnc_nvnCommandBufferSetPolygonOffsetClamp;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC pfnc_nvnCommandBufferSetPrimitiveRestart;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETPROGRAMSUBROUTINESPROC pfnc_nvnCommandBufferSetProgramSubroutines;
+extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETPROVOKINGVERTEXMODEPROC pfnc_nvnCommandBufferSetProvokingVertexMode;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETRASTERIZERDISCARDPROC pfnc_nvnCommandBufferSetRasterizerDiscard;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETRENDERENABLEPROC pfnc_nvnCommandBufferSetRenderEnable;
 extern NVN_EXPORT PFNNVNCOMMANDBUFFERSETRENDERENABLECONDITIONALPROC pfnc_nvnCommandBufferSetRenderEnableConditional;
@@ -1357,6 +1379,10 @@ NVN_INLINE void nvnCommandBufferBindImages(NVNcommandBuffer* cmdBuf, NVNshaderSt
     const NVNimageHandle* images) {
     pfnc_nvnCommandBufferBindImages(cmdBuf, stage, first, count, images);
 }
+NVN_INLINE void nvnCommandBufferBindImagesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNimageHandle* images) {
+    pfnc_nvnCommandBufferBindImagesDeferred(cmdBuf, stage, first, count, images);
+}
 NVN_INLINE void nvnCommandBufferBindMultisampleState(NVNcommandBuffer* cmdBuf, const NVNmultisampleState* multisample) {
     pfnc_nvnCommandBufferBindMultisampleState(cmdBuf, multisample);
 }
@@ -1374,6 +1400,10 @@ NVN_INLINE void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, N
     int count, const NVNseparateSamplerHandle* handles) {
     pfnc_nvnCommandBufferBindSeparateSamplers(cmdBuf, stage, first, count, handles);
 }
+NVN_INLINE void nvnCommandBufferBindSeparateSamplersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNseparateSamplerHandle* handles) {
+    pfnc_nvnCommandBufferBindSeparateSamplersDeferred(cmdBuf, stage, first, count, handles);
+}
 NVN_INLINE void nvnCommandBufferBindSeparateTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNseparateTextureHandle handle) {
     pfnc_nvnCommandBufferBindSeparateTexture(cmdBuf, stage, index, handle);
@@ -1381,6 +1411,10 @@ NVN_INLINE void nvnCommandBufferBindSeparateTexture(NVNcommandBuffer* cmdBuf, NV
 NVN_INLINE void nvnCommandBufferBindSeparateTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
     int count, const NVNseparateTextureHandle* handles) {
     pfnc_nvnCommandBufferBindSeparateTextures(cmdBuf, stage, first, count, handles);
+}
+NVN_INLINE void nvnCommandBufferBindSeparateTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNseparateTextureHandle* handles) {
+    pfnc_nvnCommandBufferBindSeparateTexturesDeferred(cmdBuf, stage, first, count, handles);
 }
 NVN_INLINE void nvnCommandBufferBindStorageBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size) {
@@ -1390,6 +1424,10 @@ NVN_INLINE void nvnCommandBufferBindStorageBuffers(NVNcommandBuffer* cmdBuf, NVN
     const NVNbufferRange* buffers) {
     pfnc_nvnCommandBufferBindStorageBuffers(cmdBuf, stage, first, count, buffers);
 }
+NVN_INLINE void nvnCommandBufferBindStorageBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers) {
+    pfnc_nvnCommandBufferBindStorageBuffersDeferred(cmdBuf, stage, first, count, buffers);
+}
 NVN_INLINE void nvnCommandBufferBindTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNtextureHandle texture) {
     pfnc_nvnCommandBufferBindTexture(cmdBuf, stage, index, texture);
@@ -1397,6 +1435,10 @@ NVN_INLINE void nvnCommandBufferBindTexture(NVNcommandBuffer* cmdBuf, NVNshaderS
 NVN_INLINE void nvnCommandBufferBindTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNtextureHandle* textures) {
     pfnc_nvnCommandBufferBindTextures(cmdBuf, stage, first, count, textures);
+}
+NVN_INLINE void nvnCommandBufferBindTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNtextureHandle* textures) {
+    pfnc_nvnCommandBufferBindTexturesDeferred(cmdBuf, stage, first, count, textures);
 }
 NVN_INLINE void nvnCommandBufferBindTransformFeedbackBuffer(NVNcommandBuffer* cmdBuf, int index,
     NVNbufferAddress buffer, size_t size) {
@@ -1413,6 +1455,10 @@ NVN_INLINE void nvnCommandBufferBindUniformBuffer(NVNcommandBuffer* cmdBuf, NVNs
 NVN_INLINE void nvnCommandBufferBindUniformBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNbufferRange* buffers) {
     pfnc_nvnCommandBufferBindUniformBuffers(cmdBuf, stage, first, count, buffers);
+}
+NVN_INLINE void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first,
+    int count, const NVNbufferRange* buffers) {
+    pfnc_nvnCommandBufferBindUniformBuffersDeferred(cmdBuf, stage, first, count, buffers);
 }
 NVN_INLINE void nvnCommandBufferBindVertexAttribState(NVNcommandBuffer* cmdBuf, int numAttribs,
     const NVNvertexAttribState* attribs) {
@@ -1674,6 +1720,9 @@ NVN_INLINE void nvnCommandBufferSetConservativeRasterDilate(NVNcommandBuffer* cm
 NVN_INLINE void nvnCommandBufferSetConservativeRasterEnable(NVNcommandBuffer* cmdBuf, NVNboolean enable) {
     pfnc_nvnCommandBufferSetConservativeRasterEnable(cmdBuf, enable);
 }
+NVN_INLINE void nvnCommandBufferSetControlMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, NVNboolean enable) {
+    pfnc_nvnCommandBufferSetControlMemoryCallbackEnabled(cmdBuf, enable);
+}
 NVN_INLINE void nvnCommandBufferSetCopyImageStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride) {
     pfnc_nvnCommandBufferSetCopyImageStride(cmdBuf, stride);
 }
@@ -1727,6 +1776,9 @@ NVN_INLINE void nvnCommandBufferSetPrimitiveRestart(NVNcommandBuffer* cmdBuf, NV
 NVN_INLINE void nvnCommandBufferSetProgramSubroutines(NVNcommandBuffer* cmdBuf, NVNprogram* program,
     NVNshaderStage stage, const int first, const int count, const int* values) {
     pfnc_nvnCommandBufferSetProgramSubroutines(cmdBuf, program, stage, first, count, values);
+}
+NVN_INLINE void nvnCommandBufferSetProvokingVertexMode(NVNcommandBuffer* cmdBuf, uint32_t mode) {
+    pfnc_nvnCommandBufferSetProvokingVertexMode(cmdBuf, mode);
 }
 NVN_INLINE void nvnCommandBufferSetRasterizerDiscard(NVNcommandBuffer* cmdBuf, NVNboolean discard) {
     pfnc_nvnCommandBufferSetRasterizerDiscard(cmdBuf, discard);

@@ -66,21 +66,27 @@ PFNNVNCOMMANDBUFFERBINDCOVERAGEMODULATIONTABLEPROC pfnc_nvnCommandBufferBindCove
 PFNNVNCOMMANDBUFFERBINDDEPTHSTENCILSTATEPROC pfnc_nvnCommandBufferBindDepthStencilState = NULL;
 PFNNVNCOMMANDBUFFERBINDIMAGEPROC pfnc_nvnCommandBufferBindImage = NULL;
 PFNNVNCOMMANDBUFFERBINDIMAGESPROC pfnc_nvnCommandBufferBindImages = NULL;
+PFNNVNCOMMANDBUFFERBINDIMAGESDEFERREDPROC pfnc_nvnCommandBufferBindImagesDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC pfnc_nvnCommandBufferBindMultisampleState = NULL;
 PFNNVNCOMMANDBUFFERBINDPOLYGONSTATEPROC pfnc_nvnCommandBufferBindPolygonState = NULL;
 PFNNVNCOMMANDBUFFERBINDPROGRAMPROC pfnc_nvnCommandBufferBindProgram = NULL;
 PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC pfnc_nvnCommandBufferBindSeparateSampler = NULL;
 PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSPROC pfnc_nvnCommandBufferBindSeparateSamplers = NULL;
+PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSDEFERREDPROC pfnc_nvnCommandBufferBindSeparateSamplersDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC pfnc_nvnCommandBufferBindSeparateTexture = NULL;
 PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESPROC pfnc_nvnCommandBufferBindSeparateTextures = NULL;
+PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESDEFERREDPROC pfnc_nvnCommandBufferBindSeparateTexturesDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC pfnc_nvnCommandBufferBindStorageBuffer = NULL;
 PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC pfnc_nvnCommandBufferBindStorageBuffers = NULL;
+PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSDEFERREDPROC pfnc_nvnCommandBufferBindStorageBuffersDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDTEXTUREPROC pfnc_nvnCommandBufferBindTexture = NULL;
 PFNNVNCOMMANDBUFFERBINDTEXTURESPROC pfnc_nvnCommandBufferBindTextures = NULL;
+PFNNVNCOMMANDBUFFERBINDTEXTURESDEFERREDPROC pfnc_nvnCommandBufferBindTexturesDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERPROC pfnc_nvnCommandBufferBindTransformFeedbackBuffer = NULL;
 PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERSPROC pfnc_nvnCommandBufferBindTransformFeedbackBuffers = NULL;
 PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC pfnc_nvnCommandBufferBindUniformBuffer = NULL;
 PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC pfnc_nvnCommandBufferBindUniformBuffers = NULL;
+PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSDEFERREDPROC pfnc_nvnCommandBufferBindUniformBuffersDeferred = NULL;
 PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC pfnc_nvnCommandBufferBindVertexAttribState = NULL;
 PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERPROC pfnc_nvnCommandBufferBindVertexBuffer = NULL;
 PFNNVNCOMMANDBUFFERBINDVERTEXBUFFERSPROC pfnc_nvnCommandBufferBindVertexBuffers = NULL;
@@ -155,6 +161,7 @@ PFNNVNCOMMANDBUFFERSETCOLORREDUCTIONTHRESHOLDSPROC pfnc_nvnCommandBufferSetColor
 PFNNVNCOMMANDBUFFERSETCOMMANDMEMORYCALLBACKENABLEDPROC pfnc_nvnCommandBufferSetCommandMemoryCallbackEnabled = NULL;
 PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERDILATEPROC pfnc_nvnCommandBufferSetConservativeRasterDilate = NULL;
 PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC pfnc_nvnCommandBufferSetConservativeRasterEnable = NULL;
+PFNNVNCOMMANDBUFFERSETCONTROLMEMORYCALLBACKENABLEDPROC pfnc_nvnCommandBufferSetControlMemoryCallbackEnabled = NULL;
 PFNNVNCOMMANDBUFFERSETCOPYIMAGESTRIDEPROC pfnc_nvnCommandBufferSetCopyImageStride = NULL;
 PFNNVNCOMMANDBUFFERSETCOPYROWSTRIDEPROC pfnc_nvnCommandBufferSetCopyRowStride = NULL;
 PFNNVNCOMMANDBUFFERSETDEBUGLABELPROC pfnc_nvnCommandBufferSetDebugLabel = NULL;
@@ -172,6 +179,7 @@ PFNNVNCOMMANDBUFFERSETPOINTSIZEPROC pfnc_nvnCommandBufferSetPointSize = NULL;
 PFNNVNCOMMANDBUFFERSETPOLYGONOFFSETCLAMPPROC pfnc_nvnCommandBufferSetPolygonOffsetClamp = NULL;
 PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC pfnc_nvnCommandBufferSetPrimitiveRestart = NULL;
 PFNNVNCOMMANDBUFFERSETPROGRAMSUBROUTINESPROC pfnc_nvnCommandBufferSetProgramSubroutines = NULL;
+PFNNVNCOMMANDBUFFERSETPROVOKINGVERTEXMODEPROC pfnc_nvnCommandBufferSetProvokingVertexMode = NULL;
 PFNNVNCOMMANDBUFFERSETRASTERIZERDISCARDPROC pfnc_nvnCommandBufferSetRasterizerDiscard = NULL;
 PFNNVNCOMMANDBUFFERSETRENDERENABLEPROC pfnc_nvnCommandBufferSetRenderEnable = NULL;
 PFNNVNCOMMANDBUFFERSETRENDERENABLECONDITIONALPROC pfnc_nvnCommandBufferSetRenderEnableConditional = NULL;
@@ -626,6 +634,8 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNCOMMANDBUFFERBINDIMAGEPROC)getProcAddress(device, "nvnCommandBufferBindImage");
     pfnc_nvnCommandBufferBindImages =
         (PFNNVNCOMMANDBUFFERBINDIMAGESPROC)getProcAddress(device, "nvnCommandBufferBindImages");
+    pfnc_nvnCommandBufferBindImagesDeferred =
+        (PFNNVNCOMMANDBUFFERBINDIMAGESDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindImagesDeferred");
     pfnc_nvnCommandBufferBindMultisampleState =
         (PFNNVNCOMMANDBUFFERBINDMULTISAMPLESTATEPROC)getProcAddress(device, "nvnCommandBufferBindMultisampleState");
     pfnc_nvnCommandBufferBindPolygonState =
@@ -636,18 +646,26 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERPROC)getProcAddress(device, "nvnCommandBufferBindSeparateSampler");
     pfnc_nvnCommandBufferBindSeparateSamplers =
         (PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSPROC)getProcAddress(device, "nvnCommandBufferBindSeparateSamplers");
+    pfnc_nvnCommandBufferBindSeparateSamplersDeferred =
+        (PFNNVNCOMMANDBUFFERBINDSEPARATESAMPLERSDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindSeparateSamplersDeferred");
     pfnc_nvnCommandBufferBindSeparateTexture =
         (PFNNVNCOMMANDBUFFERBINDSEPARATETEXTUREPROC)getProcAddress(device, "nvnCommandBufferBindSeparateTexture");
     pfnc_nvnCommandBufferBindSeparateTextures =
         (PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESPROC)getProcAddress(device, "nvnCommandBufferBindSeparateTextures");
+    pfnc_nvnCommandBufferBindSeparateTexturesDeferred =
+        (PFNNVNCOMMANDBUFFERBINDSEPARATETEXTURESDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindSeparateTexturesDeferred");
     pfnc_nvnCommandBufferBindStorageBuffer =
         (PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERPROC)getProcAddress(device, "nvnCommandBufferBindStorageBuffer");
     pfnc_nvnCommandBufferBindStorageBuffers =
         (PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSPROC)getProcAddress(device, "nvnCommandBufferBindStorageBuffers");
+    pfnc_nvnCommandBufferBindStorageBuffersDeferred =
+        (PFNNVNCOMMANDBUFFERBINDSTORAGEBUFFERSDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindStorageBuffersDeferred");
     pfnc_nvnCommandBufferBindTexture =
         (PFNNVNCOMMANDBUFFERBINDTEXTUREPROC)getProcAddress(device, "nvnCommandBufferBindTexture");
     pfnc_nvnCommandBufferBindTextures =
         (PFNNVNCOMMANDBUFFERBINDTEXTURESPROC)getProcAddress(device, "nvnCommandBufferBindTextures");
+    pfnc_nvnCommandBufferBindTexturesDeferred =
+        (PFNNVNCOMMANDBUFFERBINDTEXTURESDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindTexturesDeferred");
     pfnc_nvnCommandBufferBindTransformFeedbackBuffer =
         (PFNNVNCOMMANDBUFFERBINDTRANSFORMFEEDBACKBUFFERPROC)getProcAddress(device, "nvnCommandBufferBindTransformFeedbackBuffer");
     pfnc_nvnCommandBufferBindTransformFeedbackBuffers =
@@ -656,6 +674,8 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERPROC)getProcAddress(device, "nvnCommandBufferBindUniformBuffer");
     pfnc_nvnCommandBufferBindUniformBuffers =
         (PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSPROC)getProcAddress(device, "nvnCommandBufferBindUniformBuffers");
+    pfnc_nvnCommandBufferBindUniformBuffersDeferred =
+        (PFNNVNCOMMANDBUFFERBINDUNIFORMBUFFERSDEFERREDPROC)getProcAddress(device, "nvnCommandBufferBindUniformBuffersDeferred");
     pfnc_nvnCommandBufferBindVertexAttribState =
         (PFNNVNCOMMANDBUFFERBINDVERTEXATTRIBSTATEPROC)getProcAddress(device, "nvnCommandBufferBindVertexAttribState");
     pfnc_nvnCommandBufferBindVertexBuffer =
@@ -803,6 +823,8 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERDILATEPROC)getProcAddress(device, "nvnCommandBufferSetConservativeRasterDilate");
     pfnc_nvnCommandBufferSetConservativeRasterEnable =
         (PFNNVNCOMMANDBUFFERSETCONSERVATIVERASTERENABLEPROC)getProcAddress(device, "nvnCommandBufferSetConservativeRasterEnable");
+    pfnc_nvnCommandBufferSetControlMemoryCallbackEnabled =
+        (PFNNVNCOMMANDBUFFERSETCONTROLMEMORYCALLBACKENABLEDPROC)getProcAddress(device, "nvnCommandBufferSetControlMemoryCallbackEnabled");
     pfnc_nvnCommandBufferSetCopyImageStride =
         (PFNNVNCOMMANDBUFFERSETCOPYIMAGESTRIDEPROC)getProcAddress(device, "nvnCommandBufferSetCopyImageStride");
     pfnc_nvnCommandBufferSetCopyRowStride =
@@ -837,6 +859,8 @@ void nvnLoadCProcs(NVNdevice* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddr
         (PFNNVNCOMMANDBUFFERSETPRIMITIVERESTARTPROC)getProcAddress(device, "nvnCommandBufferSetPrimitiveRestart");
     pfnc_nvnCommandBufferSetProgramSubroutines =
         (PFNNVNCOMMANDBUFFERSETPROGRAMSUBROUTINESPROC)getProcAddress(device, "nvnCommandBufferSetProgramSubroutines");
+    pfnc_nvnCommandBufferSetProvokingVertexMode =
+        (PFNNVNCOMMANDBUFFERSETPROVOKINGVERTEXMODEPROC)getProcAddress(device, "nvnCommandBufferSetProvokingVertexMode");
     pfnc_nvnCommandBufferSetRasterizerDiscard =
         (PFNNVNCOMMANDBUFFERSETRASTERIZERDISCARDPROC)getProcAddress(device, "nvnCommandBufferSetRasterizerDiscard");
     pfnc_nvnCommandBufferSetRenderEnable =

@@ -4,6 +4,7 @@
 #include "nvn/command_inferred.h"
 #include "nvn/entry_table.h"
 #include "nvn/host.h"
+#include "nvn/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -114,9 +115,12 @@ const EntryPoint* find_entry_point(std::string_view name) {
 PFNNVNGENERICFUNCPTRPROC look_up(const char* name) {
     if (!name)
         return nullptr;
+    start_requested_trace();
     if (const EntryPoint* entry = find_entry_point(name)) {
+        const PFNNVNGENERICFUNCPTRPROC tracer = tracing() ? traced(entry->name) : nullptr;
+        const PFNNVNGENERICFUNCPTRPROC function = tracer ? tracer : entry->function;
         const CallableWrapper wrapper = host().wrapper;
-        return wrapper.wrap ? wrapper.wrap(wrapper.user, entry->function, entry->name) : entry->function;
+        return wrapper.wrap ? wrapper.wrap(wrapper.user, function, entry->name) : function;
     }
     UnknownLookups& misses = unknown();
     const std::lock_guard lock(misses.mutex);

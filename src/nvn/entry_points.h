@@ -68,6 +68,8 @@ void nvnCommandBufferBindDepthStencilState(NVNcommandBuffer* cmdBuf, const NVNde
 void nvnCommandBufferBindImage(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index, NVNimageHandle image);
 void nvnCommandBufferBindImages(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNimageHandle* images);
+void nvnCommandBufferBindImagesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNimageHandle* images);
 void nvnCommandBufferBindMultisampleState(NVNcommandBuffer* cmdBuf, const NVNmultisampleState* multisample);
 void nvnCommandBufferBindPolygonState(NVNcommandBuffer* cmdBuf, const NVNpolygonState* polygon);
 void nvnCommandBufferBindProgram(NVNcommandBuffer* cmdBuf, const NVNprogram* program, int stages);
@@ -75,16 +77,24 @@ void nvnCommandBufferBindSeparateSampler(NVNcommandBuffer* cmdBuf, NVNshaderStag
     NVNseparateSamplerHandle handle);
 void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNseparateSamplerHandle* handles);
+void nvnCommandBufferBindSeparateSamplersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNseparateSamplerHandle* handles);
 void nvnCommandBufferBindSeparateTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNseparateTextureHandle handle);
 void nvnCommandBufferBindSeparateTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNseparateTextureHandle* handles);
+void nvnCommandBufferBindSeparateTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNseparateTextureHandle* handles);
 void nvnCommandBufferBindStorageBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
 void nvnCommandBufferBindStorageBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNbufferRange* buffers);
+void nvnCommandBufferBindStorageBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNbufferRange* buffers);
 void nvnCommandBufferBindTexture(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index, NVNtextureHandle texture);
 void nvnCommandBufferBindTextures(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNtextureHandle* textures);
+void nvnCommandBufferBindTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNtextureHandle* textures);
 void nvnCommandBufferBindTransformFeedbackBuffer(NVNcommandBuffer* cmdBuf, int index, NVNbufferAddress buffer,
     size_t size);
@@ -93,6 +103,8 @@ void nvnCommandBufferBindTransformFeedbackBuffers(NVNcommandBuffer* cmdBuf, int 
 void nvnCommandBufferBindUniformBuffer(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int index,
     NVNbufferAddress buffer, size_t size);
 void nvnCommandBufferBindUniformBuffers(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
+    const NVNbufferRange* buffers);
+void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
     const NVNbufferRange* buffers);
 void nvnCommandBufferBindVertexAttribState(NVNcommandBuffer* cmdBuf, int numAttribs,
     const NVNvertexAttribState* attribs);
@@ -189,6 +201,7 @@ void nvnCommandBufferSetColorReductionThresholds(NVNcommandBuffer* cmdBuf, NVNfo
 void nvnCommandBufferSetCommandMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, BooleanArgument enable);
 void nvnCommandBufferSetConservativeRasterDilate(NVNcommandBuffer* cmdBuf, float dilate);
 void nvnCommandBufferSetConservativeRasterEnable(NVNcommandBuffer* cmdBuf, BooleanArgument enable);
+void nvnCommandBufferSetControlMemoryCallbackEnabled(NVNcommandBuffer* cmdBuf, BooleanArgument enable);
 void nvnCommandBufferSetCopyImageStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 void nvnCommandBufferSetCopyRowStride(NVNcommandBuffer* cmdBuf, ptrdiff_t stride);
 void nvnCommandBufferSetDebugLabel(NVNcommandBuffer* cmdBuf, const char* label);
@@ -207,6 +220,7 @@ void nvnCommandBufferSetPolygonOffsetClamp(NVNcommandBuffer* cmdBuf, float facto
 void nvnCommandBufferSetPrimitiveRestart(NVNcommandBuffer* cmdBuf, BooleanArgument enable, int index);
 void nvnCommandBufferSetProgramSubroutines(NVNcommandBuffer* cmdBuf, NVNprogram* program, NVNshaderStage stage,
     const int first, const int count, const int* values);
+void nvnCommandBufferSetProvokingVertexMode(NVNcommandBuffer* cmdBuf, uint32_t mode);
 void nvnCommandBufferSetRasterizerDiscard(NVNcommandBuffer* cmdBuf, BooleanArgument discard);
 void nvnCommandBufferSetRenderEnable(NVNcommandBuffer* cmdBuf, BooleanArgument enable);
 void nvnCommandBufferSetRenderEnableConditional(NVNcommandBuffer* cmdBuf, NVNconditionalRenderMode mode,
