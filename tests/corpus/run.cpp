@@ -341,6 +341,7 @@ private:
         NVNmultisampleState multisample;
         nvnMultisampleStateSetDefaults(&multisample);
         nvnCommandBufferBindMultisampleState(&commands_, &multisample);
+        nvnCommandBufferSetProvokingVertexMode(&commands_, 0); // the first, as in Vulkan
         nvnCommandBufferSetPointSize(&commands_, 1);
         if (draw.patch_vertices > 0)
             nvnCommandBufferSetPatchSize(&commands_, draw.patch_vertices);
