@@ -144,7 +144,7 @@ HEAVISIDE_API uint64_t heaviside_vsync_period_ns(void);
 typedef struct heaviside_stats {
     size_t size;       /* set to sizeof(heaviside_stats) before the call */
     uint64_t frames;   /* presents */
-    uint64_t submits;  /* command handles submitted */
+    uint64_t submits;  /* streams of commands and fences handed to the GPU */
     uint64_t draws;
     uint64_t dispatches;
     uint64_t programs; /* shader programs translated */
