@@ -10,6 +10,7 @@
 #include <heaviside/heaviside.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -50,6 +51,14 @@ std::uint64_t guest_errors() {
     return heaviside_get_stats(&stats) == HEAVISIDE_OK ? stats.errors + stats.unimplemented : 0;
 }
 
+// HEAVISIDE_CORPUS_DUMP names a folder that receives what was read back, for a look at a case that fails.
+void dump(const Case& test, const Output& output, const Blob& result) {
+    if (const char* target = std::getenv("HEAVISIDE_CORPUS_DUMP")) {
+        std::ofstream file(std::filesystem::path(target) / (test.name + "_" + output.name), std::ios::binary);
+        file.write(reinterpret_cast<const char*>(result.data()), static_cast<std::streamsize>(result.size()));
+    }
+}
+
 // What is wrong with a run of the case; empty if nothing is.
 std::string fault_of(const std::string& name) {
     try {
@@ -58,6 +67,7 @@ std::string fault_of(const std::string& name) {
         const std::vector<Blob> results = run_case(machine, test);
         std::string faults;
         for (std::size_t i = 0; i < results.size(); ++i) {
+            dump(test, test.outputs[i], results[i]);
             const std::string fault = difference(test.outputs[i], results[i], test.tolerance);
             if (!fault.empty())
                 faults += (faults.empty() ? "" : "; ") + fault;
