@@ -17,7 +17,7 @@ using Bytes = std::span<const std::byte>;
 
 // The T at `offset`, or nothing if it does not lie wholly inside `bytes`.
 template <class T>
-    requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::optional<T> read_at(Bytes bytes, u64 offset) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
         return std::nullopt;

@@ -10,6 +10,8 @@ Hash128 hash_bytes(Bytes bytes) {
     return {h.low64, h.high64};
 }
 
-std::string to_string(const Hash128& hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
+std::string to_string(const Hash128& hash) {
+    return fmt::format("{:016x}{:016x}", hash.high, hash.low);
+}
 
 } // namespace heaviside

@@ -56,11 +56,17 @@ void set_sink(Sink sink) {
     state().sink = std::move(sink);
 }
 
-void set_level(Level lowest) { state().lowest.store(lowest, std::memory_order_relaxed); }
+void set_level(Level lowest) {
+    state().lowest.store(lowest, std::memory_order_relaxed);
+}
 
-bool enabled(Level level) { return level >= state().lowest.load(std::memory_order_relaxed); }
+bool enabled(Level level) {
+    return level >= state().lowest.load(std::memory_order_relaxed);
+}
 
-unsigned long long error_count() { return state().errors.load(std::memory_order_relaxed); }
+unsigned long long error_count() {
+    return state().errors.load(std::memory_order_relaxed);
+}
 
 void write(Level level, std::string_view line) {
     if (level == Level::Error)

@@ -155,8 +155,8 @@ Id Emitter::image_pointer(Value handle, Dimension dimension, NumericClass numeri
     for (const ImageType& known : images)
         if (known.variable == variable)
             type = known.type;
-    // Mesa 25 merges non-uniform accesses whose indices are one value although their bindings differ: an ID that is read
-    // as a one-dimensional texture and as a buffer is clamped in two ways.
+    // Mesa 25 merges non-uniform accesses whose indices are one value although their bindings differ: an ID that is
+    // read as a one-dimensional texture and as a buffer is clamped in two ways.
     const u32 last = heap::texture_capacity - (dimension == Dimension::Buffer && kind == Sampled ? 2 : 1);
     const Id pointer = chain(StorageClass::UniformConstant, type, variable, texture_id(handle, last));
     nonuniform(pointer);

@@ -10,7 +10,7 @@ int main(void) {
     if (config.size != sizeof config)
         return 1;
     size_t count = 0;
-    const heaviside_symbol *symbols = heaviside_guest_symbols(&count);
+    const heaviside_symbol* symbols = heaviside_guest_symbols(&count);
     size_t with_nvn = 0;
     for (size_t i = 0; i < count; ++i)
         with_nvn += strncmp(symbols[i].name, "nvn", 3) == 0;

@@ -6,8 +6,7 @@
 int c_client_runs(void);
 
 int c_client_runs(void) {
-    PFNNVNDEVICEGETPROCADDRESSPROC get =
-        (PFNNVNDEVICEGETPROCADDRESSPROC)nvnBootstrapLoader("nvnDeviceGetProcAddress");
+    PFNNVNDEVICEGETPROCADDRESSPROC get = (PFNNVNDEVICEGETPROCADDRESSPROC)nvnBootstrapLoader("nvnDeviceGetProcAddress");
     if (!get)
         return 1;
     nvnLoadCProcs(NULL, get);

@@ -97,8 +97,7 @@ TEST_F(Command, DisasmWordsPrintsTextOrInvalid) {
 }
 
 TEST_F(Command, AsmWordsIsTheInverse) {
-    const Outcome outcome =
-        run("asm --words <<'END'\nMOV32I R0, 0x3f000000 ;\nFADD.SAT R4, RZ, R15\nFROB R1\nEND");
+    const Outcome outcome = run("asm --words <<'END'\nMOV32I R0, 0x3f000000 ;\nFADD.SAT R4, RZ, R15\nFROB R1\nEND");
     EXPECT_EQ(outcome.code, 1); // one line is no instruction
     EXPECT_THAT(outcome.out, testing::StartsWith("0103f0000007f000\n5c5c000000f7ff04\nerror: "));
 }
