@@ -818,7 +818,7 @@ tl::expected<Encoded, EncodeError> encode(std::string_view text, u32 address, co
     Matcher matcher(text, address, symbols);
     EncodeError best{"", 0};
     for (const u16 index : forms) {
-        if (matcher.match(Table::get().forms()[index], position, guard))
+        if (matcher.match(Table::get().form(index), position, guard))
             return Encoded{matcher.word(), matcher.reuse()};
         if (matcher.position() > best.column || best.message.empty())
             best = {matcher.error(), matcher.position()};

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 namespace heaviside::maxwell {
 namespace {
@@ -240,6 +242,19 @@ struct Compiler {
         }
     }
 
+    void compile_checks() {
+        for (unsigned i = 0; i < form.check_count; ++i) {
+            const Form::Check& check = form.checks[i];
+            if (check.field.count != 1 || check.field.size() > 6) {
+                form.only_quick = false;
+                continue;
+            }
+            const Field::Piece piece = check.field.pieces[0];
+            form.quick_checks[form.quick_check_count++] = {check.valid[0], piece.shift,
+                                                           static_cast<u8>((1u << piece.width) - 1)};
+        }
+    }
+
     Flag flag(std::string_view word) {
         Flag result{field(word.substr(1, 1)), 1};
         if (word.size() == 4 && word[2] == '=')
@@ -251,42 +266,43 @@ struct Compiler {
 } // namespace
 
 Table::Table() {
-    std::array rows{float_rows(),  double_and_half_rows(), integer_rows(), move_and_convert_rows(),
-                    memory_rows(), texture_rows(),         control_rows(), video_rows()};
-    std::size_t count = 0;
-    for (const auto part : rows)
-        count += part.size();
-    forms_.resize(count);
-    std::size_t next = 0;
-    for (const auto part : rows) {
-        for (const Row& row : part) {
-            Form& form = forms_[next++];
-            form.opcode = row.opcode;
-            form.row = &row;
-            form.modifier_index.fill(0xff);
-            form.slot_index.fill(0xff);
-            Compiler compiler{row, form, faults_};
-            compiler.compile_bits();
-            compiler.compile_text();
+    const std::array parts{float_rows(),  double_and_half_rows(), integer_rows(), move_and_convert_rows(),
+                           memory_rows(), texture_rows(),         control_rows(), video_rows()};
+    for (const auto part : parts)
+        for (const Row& row : part)
+            rows_.push_back(&row);
+    const std::size_t count = rows_.size();
+    forms_ = std::allocator<Form>().allocate(count);
+    ready_ = std::make_unique<std::atomic<bool>[]>(count);
+
+    patterns_.reserve(count);
+    for (const Row* row : rows_) {
+        Pattern pattern{0, 0, 0, 1};
+        for (const char* c = row->bits; *c; ++c) {
+            if (*c == ' ')
+                continue;
+            pattern.mask = pattern.mask << 1 | (*c == '0' || *c == '1');
+            pattern.value = pattern.value << 1 | (*c == '1');
         }
+        patterns_.push_back(pattern);
     }
 
-    for (const Form& form : forms_)
-        ++opcode_starts_[static_cast<unsigned>(form.opcode) + 1];
+    for (const Row* row : rows_)
+        ++opcode_starts_[static_cast<unsigned>(row->opcode) + 1];
     for (unsigned i = 0; i < opcode_count; ++i)
         opcode_starts_[i + 1] = static_cast<u16>(opcode_starts_[i + 1] + opcode_starts_[i]);
-    by_opcode_.resize(forms_.size());
+    by_opcode_.resize(count);
     auto next_of = opcode_starts_;
-    for (std::size_t i = 0; i < forms_.size(); ++i)
-        by_opcode_[next_of[static_cast<unsigned>(forms_[i].opcode)]++] = static_cast<u16>(i);
+    for (std::size_t i = 0; i < count; ++i)
+        by_opcode_[next_of[static_cast<unsigned>(rows_[i]->opcode)]++] = static_cast<u16>(i);
 
-    // Index by the upper 13 bits: a form stands under every key that its fixed bits allow.
+    // Index by the upper 13 bits: a row stands under every key that its fixed bits allow.
     constexpr unsigned keys = 1u << 13;
     std::vector<std::pair<u16, u16>> entries;
     entries.reserve(keys);
-    for (std::size_t i = 0; i < forms_.size(); ++i) {
-        const u32 value = static_cast<u32>(forms_[i].value >> 51);
-        const u32 open = ~static_cast<u32>(forms_[i].mask >> 51) & (keys - 1);
+    for (std::size_t i = 0; i < count; ++i) {
+        const u32 value = static_cast<u32>(patterns_[i].value >> 51);
+        const u32 open = ~static_cast<u32>(patterns_[i].mask >> 51) & (keys - 1);
         for (u32 subset = open;; subset = (subset - 1) & open) {
             entries.emplace_back(static_cast<u16>(value | subset), static_cast<u16>(i));
             if (subset == 0)
@@ -294,44 +310,67 @@ Table::Table() {
         }
     }
     starts_.assign(keys + 1, 0);
-    for (const auto& [key, form] : entries)
+    for (const auto& [key, row] : entries)
         ++starts_[key + 1u];
     for (unsigned key = 0; key < keys; ++key)
         starts_[key + 1] = static_cast<u16>(starts_[key + 1] + starts_[key]);
     candidates_.resize(entries.size());
     std::vector<u16> fill(starts_.begin(), starts_.end() - 1);
-    for (const auto& [key, form] : entries)
-        candidates_[fill[key]++] = form;
+    for (const auto& [key, row] : entries)
+        candidates_[fill[key]++] = row;
 
-    patterns_.reserve(forms_.size());
-    for (const Form& form : forms_)
-        make_pattern(form);
-}
-
-void Table::make_pattern(const Form& form) {
-    Pattern pattern{form.mask, form.value, 0, 1, static_cast<u16>(checks_.size()), 0, false};
-    if (form.excluded_field.present()) {
-        pattern.excluded_mask = form.excluded_field.mask();
-        pattern.excluded_value = form.excluded_field.put(form.excluded_value);
-    }
-    for (unsigned i = 0; i < form.check_count; ++i) {
-        const Form::Check& check = form.checks[i];
-        if (check.field.count != 1 || check.field.size() > 6) {
-            pattern.long_checks = true;
+    // Rows that leave a value to another row must say so before the first word comes.
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!std::strchr(rows_[i]->text, '^'))
             continue;
+        const Form& made = compile(i);
+        if (made.excluded_field.present()) {
+            patterns_[i].excluded_mask = made.excluded_field.mask();
+            patterns_[i].excluded_value = made.excluded_field.put(made.excluded_value);
         }
-        checks_.push_back(
-            {check.valid[0], check.field.pieces[0].shift, static_cast<u8>((1u << check.field.pieces[0].width) - 1)});
-        ++pattern.check_count;
     }
-    patterns_.push_back(pattern);
 }
 
-bool Table::holds_all(const Pattern& pattern, u64 word) const {
-    const Form& form = forms_[static_cast<std::size_t>(&pattern - patterns_.data())];
-    for (unsigned i = 0; i < form.check_count; ++i)
-        if (!form.checks[i].holds(word))
+Table::~Table() {
+    static_assert(std::is_trivially_destructible_v<Form>);
+    std::allocator<Form>().deallocate(forms_, rows_.size());
+}
+
+const Form& Table::compile(std::size_t index) const {
+    const std::lock_guard lock(mutex_);
+    if (ready_[index].load(std::memory_order_relaxed))
+        return forms_[index];
+    Form& form = *new (&forms_[index]) Form;
+    form.opcode = rows_[index]->opcode;
+    form.row = rows_[index];
+    form.modifier_index.fill(0xff);
+    form.slot_index.fill(0xff);
+    Compiler compiler{*rows_[index], form, faults_};
+    compiler.compile_bits();
+    compiler.compile_text();
+    compiler.compile_checks();
+    ready_[index].store(true, std::memory_order_release);
+    return form;
+}
+
+std::span<const Form> Table::forms() const {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        (void)form(i);
+    return {forms_, rows_.size()};
+}
+
+std::vector<std::string> Table::faults() const {
+    (void)forms();
+    const std::lock_guard lock(mutex_);
+    return faults_;
+}
+
+bool Form::holds_all(u64 word) const {
+    for (unsigned i = 0; i < check_count; ++i) {
+        const u64 number = checks[i].field.get(word);
+        if (!(checks[i].valid[number >> 6] >> (number & 63) & 1))
             return false;
+    }
     return true;
 }
 

@@ -13,6 +13,9 @@
 
 #include "maxwell/instruction.h"
 
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace heaviside::maxwell {
@@ -149,17 +152,33 @@ struct Form {
     struct Check {
         Field field; // at most 7 bits
         std::array<u64, 2> valid;
-        [[nodiscard]] bool holds(u64 word) const {
-            const u64 number = field.get(word);
-            return (valid[number >> 6] >> (number & 63) & 1) != 0;
-        }
     };
+    std::array<Check, 10> checks;
+    // The same for fields of one piece and at most 6 bits, which nearly all are.
+    struct QuickCheck {
+        u64 valid;
+        u8 shift, mask;
+    };
+    std::array<QuickCheck, 10> quick_checks;
+    u8 quick_check_count = 0;
+    bool only_quick = true;
     // A value that another row takes.
     Field excluded_field;
     u8 excluded_value = 0;
-    std::array<Check, 10> checks;
     std::array<u8, modifier_count> modifier_index;                  // into modifier_uses; 0xff: none
     std::array<u8, static_cast<unsigned>(Slot::Count_)> slot_index; // into operands; 0xff: none
+
+    [[nodiscard]] bool holds(u64 word) const {
+        for (unsigned i = 0; i < quick_check_count; ++i) {
+            const QuickCheck& check = quick_checks[i];
+            if (!(check.valid >> (word >> check.shift & check.mask) & 1))
+                return false;
+        }
+        return only_quick || holds_all(word);
+    }
+
+private:
+    [[nodiscard]] bool holds_all(u64 word) const;
 };
 
 // The operand without its register count.
@@ -172,60 +191,57 @@ struct Form {
 // Additions on the multipliers take B in C's place.
 [[nodiscard]] int reuse_bit(const Form& form, const OperandSpec& spec);
 
-// All rows compiled, in table order, with the index that decode() uses. Built once, on first use; any thread.
+// All rows, with the index that decode() uses. Built on first use; a row's text is compiled when the first word of it
+// is met, so that a program pays for the forms it has. Any thread.
 class Table {
 public:
     [[nodiscard]] static const Table& get();
-    [[nodiscard]] std::span<const Form> forms() const { return forms_; }
+    ~Table();
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    [[nodiscard]] std::span<const Form> forms() const; // all of them, in table order
+    [[nodiscard]] const Form& form(std::size_t index) const {
+        return ready_[index].load(std::memory_order_acquire) ? forms_[index] : compile(index);
+    }
     // The row of a word; null if none fits or a field has an invalid value.
     [[nodiscard]] const Form* find(u64 word) const {
         const u32 end = starts_[(word >> 51) + 1];
         for (u32 i = starts_[word >> 51]; i < end; ++i) {
             const Pattern& pattern = patterns_[candidates_[i]];
             if ((word & pattern.mask) == pattern.value && (word & pattern.excluded_mask) != pattern.excluded_value)
-                [[likely]]
-                return holds(pattern, word) ? &forms_[candidates_[i]] : nullptr;
+                [[likely]] {
+                const Form& found = form(candidates_[i]);
+                return found.holds(word) ? &found : nullptr;
+            }
         }
         return nullptr;
     }
     // The forms of a mnemonic, in table order; empty if there is none.
     [[nodiscard]] std::span<const u16> forms_of(std::string_view name) const;
-    // Faults found while compiling the rows, for the test that demands none.
-    [[nodiscard]] std::span<const std::string> faults() const { return faults_; }
+    // Faults in rows, for the test that demands none. Compiles them all.
+    [[nodiscard]] std::vector<std::string> faults() const;
 
 private:
-    // What find() needs of a form, close together.
     struct Pattern {
-        u64 mask, value, excluded_mask, excluded_value; // not excluded: 0 and 1, which no word has
-        u16 first_check;
-        u8 check_count;
-        bool long_checks; // some check is not one piece of at most 6 bits: ask the form
-    };
-    struct Check {
-        u64 valid;
-        u8 shift, mask;
+        u64 mask, value, excluded_mask, excluded_value; // nothing excluded: 0 and 1, which no word has
     };
 
     Table();
-    void make_pattern(const Form& form);
-    [[nodiscard]] bool holds(const Pattern& pattern, u64 word) const {
-        for (unsigned i = 0; i < pattern.check_count; ++i) {
-            const Check& check = checks_[pattern.first_check + i];
-            if (!(check.valid >> (word >> check.shift & check.mask) & 1))
-                return false;
-        }
-        return !pattern.long_checks || holds_all(pattern, word);
-    }
-    [[nodiscard]] bool holds_all(const Pattern& pattern, u64 word) const;
+    const Form& compile(std::size_t index) const;
 
-    std::vector<Form> forms_;
-    std::vector<Pattern> patterns_; // one a form
-    std::vector<Check> checks_;
-    std::vector<u16> candidates_;                       // forms by the upper 13 bits
+    std::vector<const Row*> rows_;
+    std::vector<Pattern> patterns_;                     // one a row
+    std::vector<u16> candidates_;                       // rows by the upper 13 bits
     std::vector<u16> starts_;                           // into candidates_
-    std::vector<u16> by_opcode_;                        // forms, sorted by opcode
+    std::vector<u16> by_opcode_;                        // rows, sorted by opcode
     std::array<u16, opcode_count + 1> opcode_starts_{}; // into by_opcode_
-    std::vector<std::string> faults_;
+
+    // Storage for one form a row, made by compile().
+    Form* forms_;
+    std::unique_ptr<std::atomic<bool>[]> ready_;
+    mutable std::mutex mutex_;
+    mutable std::vector<std::string> faults_;
 };
 
 // The table's files, one a class of instructions.
