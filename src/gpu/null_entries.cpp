@@ -97,6 +97,10 @@ Result<std::unique_ptr<NullEntries>> create_null_entries(const Device& device) {
         if (s.samples == VK_SAMPLE_COUNT_1_BIT || device.has(Feature::MultisampledStorage))
             d.usage |= VK_IMAGE_USAGE_STORAGE_BIT;
         auto image = create_image(device, d, "null");
+        if (!image) { // multisampled storage may exist for other formats only
+            d.usage &= ~static_cast<VkImageUsageFlags>(VK_IMAGE_USAGE_STORAGE_BIT);
+            image = create_image(device, d, "null");
+        }
         if (!image)
             return tl::unexpected(image.error());
         out->images.push_back(std::move(*image));

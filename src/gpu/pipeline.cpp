@@ -170,12 +170,20 @@ PipelineKey make_key(const Device& d, const DrawState& s, const Pass& pass,
     key.raster.conservative = s.raster.conservative;
     key.multisample.samples = pass.samples;
     key.multisample.alpha_to_one = s.multisample.alpha_to_one;
-    key.blend.logic_op = s.blend.logic_op;
+    key.blend.logic_op = s.blend.logic ? s.blend.logic_op : VK_LOGIC_OP_COPY;
     if (!d.has(Feature::ExtendedDynamicState3)) {
         key.raster.polygon = s.raster.polygon;
         key.raster.depth_clamp = s.raster.depth_clamp;
         key.multisample = s.multisample;
-        key.blend = s.blend;
+        // Only what has an effect: states that differ elsewhere share a pipeline.
+        key.blend.logic = s.blend.logic;
+        for (u32 i = 0; i < pass.color_count; ++i) {
+            if (!pass.colors[i].view)
+                continue;
+            key.blend.targets[i].write_mask = s.blend.targets[i].write_mask;
+            if (s.blend.targets[i].enable)
+                key.blend.targets[i] = s.blend.targets[i];
+        }
     }
     return key;
 }

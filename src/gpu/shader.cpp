@@ -351,10 +351,16 @@ Result<VkPipeline> ShaderLibrary::pipeline(const Hash128& key,
         std::lock_guard lock(mutex_);
         if (const auto found = pipelines_.find(key); found != pipelines_.end())
             return found->second.get();
+        // What failed once would fail at every draw.
+        if (const auto failed = failed_pipelines_.find(key); failed != failed_pipelines_.end())
+            return tl::unexpected(failed->second);
     }
     auto made = make_pipeline(pipeline_cache_.get());
-    if (!made)
+    if (!made) {
+        std::lock_guard lock(mutex_);
+        failed_pipelines_.emplace(key, made.error());
         return tl::unexpected(made.error());
+    }
     auto owned = adopt(*device_, Object::Pipeline, *made);
     std::lock_guard lock(mutex_);
     return pipelines_.try_emplace(key, std::move(owned)).first->second.get();

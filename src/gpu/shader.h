@@ -53,7 +53,7 @@ public:
     [[nodiscard]] VkShaderModule shader_module(const Shader& shader) const;
     [[nodiscard]] static shader::Stage stage(const Shader& shader);
     [[nodiscard]] static Hash128 hash(const Shader& shader); // of stage and SPIR-V
-    // Fallback: the pipeline of this key, made by `make` if it is new. Thread safe.
+    // Fallback: the pipeline of this key, made by `make` if it is new; a failure is kept too.
     [[nodiscard]] Result<VkPipeline> pipeline(const Hash128& key,
                                               const std::function<Result<VkPipeline>(VkPipelineCache)>& make);
 
@@ -70,6 +70,7 @@ private:
     std::deque<Shader*> queue_;
     std::unordered_map<Hash128, std::unique_ptr<Shader>> shaders_;
     std::unordered_map<Hash128, Owned<VkPipeline>> pipelines_;
+    std::unordered_map<Hash128, Error> failed_pipelines_;
     Owned<VkPipelineCache> pipeline_cache_;
     std::vector<std::thread> threads_;
     bool stop_ = false;

@@ -119,6 +119,33 @@ TEST_P(ShaderLibraryPath, DamagedFilesAreIgnored) {
     EXPECT_EQ(shaders->statistics().from_disk, 0u);
 }
 
+TEST_P(ShaderLibraryPath, ADirectoryThatCannotBeWrittenOnlyTurnsTheDiskCacheOff) {
+    std::ofstream(directory).put('x'); // a file where the directory should be
+    OPEN_DEVICE(GetParam());
+    EXPECT_EQ(run(), 5u);
+    close();
+    (void)errors.take(); // says once that it cannot write
+    open(GetParam());
+    EXPECT_EQ(run(), 5u);
+    EXPECT_EQ(shaders->statistics().from_disk, 0u);
+    close();
+    (void)errors.take();
+}
+
+TEST_P(ShaderLibraryPath, AFailedPipelineIsRememberedAndNotTriedAgain) {
+    OPEN_DEVICE(GetParam());
+    int tries = 0;
+    const auto make = [&](VkPipelineCache) -> Result<VkPipeline> {
+        ++tries;
+        return fail("no");
+    };
+    EXPECT_FALSE(shaders->pipeline(Hash128{1, 2}, make));
+    const auto again = shaders->pipeline(Hash128{1, 2}, make);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().message, "no");
+    EXPECT_EQ(tries, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(, ShaderLibraryPath, ::testing::Values("", "shader_object"),
                          [](const auto& p) { return std::string(*p.param ? "Pipelines" : "ShaderObjects"); });
 

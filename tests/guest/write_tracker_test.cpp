@@ -121,6 +121,29 @@ TEST_F(WriteTracking, OnlyWholePagesInsideARangeAreProtected) {
     EXPECT_FALSE(tracker->written_since(at(1), 2 * page, stamp));
 }
 
+TEST_F(WriteTracking, PoolsMayShareAPage) {
+    tracker->remove(at(0));
+    ASSERT_TRUE(tracker->add(at(0), page + 16));
+    ASSERT_TRUE(tracker->add(at(1) + 16, 2 * page)); // ends 16 bytes into page 3
+    const u64 stamp = tracker->arm(at(0), 3 * page);
+    memory[page] = 1;
+    EXPECT_EQ(tracker->faults(), 0u) << "the shared page is not protected";
+    EXPECT_TRUE(tracker->written_since(at(1), 16, stamp));
+    EXPECT_FALSE(tracker->written_since(at(0), page, stamp));
+    EXPECT_FALSE(tracker->written_since(at(2), page, stamp));
+}
+
+TEST_F(WriteTracking, StampsOlderThanTheRangeCountAsWritten) {
+    const u64 old = tracker->arm(at(0), page);
+    tracker->remove(at(0));
+    memory[0] = 1; // between two pools at the same place
+    ASSERT_TRUE(tracker->add(at(0), page));
+    EXPECT_TRUE(tracker->written_since(at(0), page, old));
+    const u64 fresh = tracker->arm(at(0), page); // another reader
+    EXPECT_TRUE(tracker->written_since(at(0), page, old));
+    EXPECT_FALSE(tracker->written_since(at(0), page, fresh));
+}
+
 TEST_F(WriteTracking, ReadFaultsAndForeignAddressesAreNotIts) {
     tracker->arm(at(0), page);
     EXPECT_FALSE(tracker->handle_fault(at(0).value, false));
