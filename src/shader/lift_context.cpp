@@ -51,10 +51,11 @@ void Lifter::set_pair(u32 index, Value value) {
 
 namespace {
 
-// c[bank][offset + index register]; the offset of the operand is in bytes.
+// c[bank][offset + index register]; the offset of the operand is in bytes. A bank has 64 KiB, and upper offsets come
+// sign-extended out of the decoder.
 Value bank_offset(Lifter& l, const Operand& operand) {
     const u32 offset = static_cast<u32>(operand.offset);
-    return operand.reg == maxwell::zero_register ? l.b.word(offset) : l.add(l.reg(operand.reg), offset);
+    return operand.reg == maxwell::zero_register ? l.b.word(offset & 0xffff) : l.add(l.reg(operand.reg), offset);
 }
 
 u32 modified_integer(u64 value, const Operand& operand) {

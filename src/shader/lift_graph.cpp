@@ -27,7 +27,7 @@ constexpr u32 next_address(u32 address) {
     return instruction_address(address + 8);
 }
 
-enum class Token : u8 { Sync, Break, Continue, Call, LongJump };
+enum class Token : u8 { Sync, Break, Continue, Call, LongJump, Exit };
 
 enum class Flow : u8 { None, Push, Pop, Branch, Call, Exit, Table };
 
@@ -48,6 +48,8 @@ FlowRole flow_role(Opcode opcode) {
         return {Flow::Push, Token::Call};
     case Opcode::PLONGJMP:
         return {Flow::Push, Token::LongJump};
+    case Opcode::PEXIT:
+        return {Flow::Push, Token::Exit};
     case Opcode::SYNC:
         return {Flow::Pop, Token::Sync};
     case Opcode::BRK:
@@ -342,6 +344,9 @@ private:
             return connect(id, FlowBlock::End::Branch, &inst, *target, inner, next, stack);
         }
         case Flow::Exit:
+            if (const u32 entry = stacks_.find(stack, Token::Exit); entry != 0)
+                return connect(id, FlowBlock::End::Branch, &inst, stacks_[entry].target, stacks_[entry].below, next,
+                               stack);
             if (address < second_part_ && !next)
                 return connect(id, FlowBlock::End::Branch, nullptr, second_part_ + 8, 0, {});
             return connect(id, FlowBlock::End::Exit, &inst, {}, stack, next);

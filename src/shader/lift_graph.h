@@ -1,9 +1,9 @@
 // From guest code to a graph of basic blocks: the machine's branch stack is resolved here.
 //
 // Maxwell keeps reconvergence, break, continue and return targets on a stack (SSY/SYNC, PBK/BRK, PCNT/CONT, CAL and
-// PRET/RET, PLONGJMP/LONGJMP). For one thread each pop is a jump to a target that the path so far determines, so the
-// code is walked with the stack as part of the state: code reached with different stacks becomes separate blocks (which
-// also inlines calls), and what is left are plain edges.
+// PRET/RET, PLONGJMP/LONGJMP, PEXIT/EXIT). For one thread each pop is a jump to a target that the path so far
+// determines, so the code is walked with the stack as part of the state: code reached with different stacks becomes
+// separate blocks (which also inlines calls), and what is left are plain edges.
 #pragma once
 
 #include "maxwell/instruction.h"

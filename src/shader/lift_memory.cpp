@@ -70,7 +70,8 @@ void ldc(Lifter& l, const Instruction& i) {
     if (i.get<maxwell::LdcMode>() != maxwell::LdcMode::None)
         return l.unsupported("constant load with an indexed bank");
     const Operand source = i.operand(Slot::A);
-    const Value address = l.address(source);
+    const Value address =
+        source.reg == maxwell::zero_register ? l.b.word(static_cast<u32>(source.offset) & 0xffff) : l.address(source);
     const auto type = i.get<DataType>();
     const Access a = access(l, type);
     const u8 d = i.operand(Slot::D).reg;

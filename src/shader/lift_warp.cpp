@@ -86,6 +86,10 @@ Value composed_register(Lifter& l, u32 number) {
         return l.b.op(Op::Or,
                       {special(l, Special::TidX), l.b.op(Op::Or, {l.shift_left(special(l, Special::TidY), 16),
                                                                   l.shift_left(special(l, Special::TidZ), 26)})});
+    case 0x28: // NTID, packed likewise
+        return l.b.op(Op::Or,
+                      {special(l, Special::NtidX), l.b.op(Op::Or, {l.shift_left(special(l, Special::NtidY), 16),
+                                                                   l.shift_left(special(l, Special::NtidZ), 26)})});
     default:
         return {};
     }
@@ -176,6 +180,7 @@ constexpr LiftRow rows[] = {
     {Opcode::PCNT, nothing},
     {Opcode::PRET, nothing},
     {Opcode::PLONGJMP, nothing},
+    {Opcode::PEXIT, nothing},
 };
 
 } // namespace

@@ -244,6 +244,18 @@ TEST(LiftFlow, ErrorsNameTheAddress) {
               std::string::npos);
 }
 
+TEST(LiftFlow, ExitGoesToThePreparedPlaceOnce) { // GFX-177
+    const auto code = assembled({
+        "PEXIT last",
+        "MOV R0, 0x1",
+        "EXIT",
+        "last:",
+        "IADD R0, R0, 0x8",
+        "EXIT",
+    });
+    EXPECT_EQ(result(code, 0), 9u);
+}
+
 TEST(LiftFlow, SecondVertexPartFollowsTheFirst) {
     const auto first = assembled({"MOV R0, 0x1", "EXIT"});
     const auto second = assembled({"IADD R0, R0, 0x40", "EXIT"});
