@@ -1,0 +1,50 @@
+// Runs Maxwell code on the CPU: what instructions mean, written from hardware results and the documented instruction
+// set, never from the translator.
+//
+// So far: compute programs; integer, single-precision, predicate, move, memory and control-flow instructions. Any other
+// instruction is an error that names it.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+#include <array>
+#include <vector>
+
+namespace heaviside::interpreter {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned bank_count = 18;
+
+// Memory at GPU addresses that the program may touch. The bytes are the caller's.
+struct MemoryRange {
+    u64 address = 0;
+    std::span<std::byte> bytes;
+};
+
+struct Launch {
+    Bytes code;                          // from the first bundle on
+    std::array<Bytes, bank_count> banks; // c[0] ... c[17]; reads past the end give 0, as on hardware
+    std::array<u32, 3> grid{1, 1, 1};    // workgroups
+    std::array<u32, 3> block{1, 1, 1};   // threads of a workgroup, 1 to 1,024 in all
+    u32 shared_bytes = 0;                // of a workgroup
+    u32 local_bytes = 0;                 // of a thread
+    std::span<const MemoryRange> global; // what LD, ST, LDG, STG and atomics reach
+    u64 step_limit = u64{1} << 32;       // instructions of a warp before it counts as endless
+};
+
+// Registers of one thread when it left.
+struct ThreadState {
+    std::array<u32, 255> registers{};
+    u8 predicates = 0; // bit n: Pn
+};
+
+// Runs all workgroups, one after the other. Errors name workgroup, lane, address and instruction: a word that is no
+// instruction, one that is not built, an access outside memory, an empty stack, a program that does not end, warps that
+// wait for each other for ever. Memory keeps what was written before the error. No global state; any thread.
+[[nodiscard]] Result<void> run(const Launch& launch);
+
+// Runs the program as a single thread and gives its registers.
+[[nodiscard]] Result<ThreadState> run_thread(const Launch& launch);
+
+} // namespace heaviside::interpreter

@@ -1,0 +1,100 @@
+// The state of one warp and of what its lanes share, and how instructions reach operands.
+#pragma once
+
+#include "interpreter/machine.h"
+#include "maxwell/instruction.h"
+
+#include <bit>
+
+namespace heaviside::interpreter {
+
+using maxwell::Instruction;
+using maxwell::Modifier;
+using maxwell::Opcode;
+using maxwell::Operand;
+using maxwell::OperandKind;
+using maxwell::Slot;
+
+// Condition-code bits, as P2R CC reads them.
+namespace flag {
+inline constexpr u8 zero = 1, sign = 2, carry = 4, overflow = 8;
+}
+
+// An entry of the branch stack: lanes that go on at `pc` once all lanes above are done. The kind says which instruction
+// may unwind to it.
+enum class TokenKind : u8 { Diverge, Sync, Break, Continue, Call };
+struct Token {
+    TokenKind kind;
+    u32 mask;
+    u32 pc;
+};
+
+struct Workgroup {
+    const Launch* launch = nullptr;
+    std::array<u32, 3> id{};
+    std::vector<std::byte> shared;
+};
+
+struct Warp {
+    Workgroup* workgroup = nullptr;
+    u32 first_thread = 0;       // linear index of lane 0 in the workgroup
+    u32 active = 0, exited = 0; // one bit per lane
+    u32 pc = 0;                 // byte offset of the next instruction word
+    u32 next_pc = 0;            // of the word behind the one being executed
+    u64 steps = 0;
+    bool at_barrier = false;
+    std::vector<Token> stack;
+    std::vector<u32> registers = std::vector<u32>(256 * warp_size); // [register][lane]; RZ's row stays 0
+    std::array<u8, warp_size> predicates{};                         // bit n: Pn; bit 7 always set
+    std::array<u8, warp_size> flags{};
+    std::vector<std::byte> local; // [lane][local_bytes]
+    std::string fault;            // set by an instruction that cannot go on
+
+    [[nodiscard]] u32 get(u8 reg, unsigned lane) const { return registers[reg * warp_size + lane]; }
+    void set(u8 reg, unsigned lane, u32 value) {
+        if (reg != maxwell::zero_register)
+            registers[reg * warp_size + lane] = value;
+    }
+    [[nodiscard]] bool predicate(const Operand& operand, unsigned lane) const {
+        return ((predicates[lane] >> operand.reg & 1) != 0) != operand.negated;
+    }
+    void set_predicate(const Operand& operand, unsigned lane, bool value) {
+        if (operand.kind == OperandKind::Predicate && operand.reg != maxwell::true_predicate)
+            predicates[lane] = static_cast<u8>((predicates[lane] & ~(1u << operand.reg)) | u32{value} << operand.reg);
+    }
+    // Lanes of `mask` stop here: they are taken from the active set and from every token above the nearest of `kind`.
+    // False if there is no such token.
+    bool unwind(u32 mask, TokenKind kind);
+};
+
+// The lanes of a mask, lowest first.
+template <class F>
+void for_lanes(u32 mask, F&& f) {
+    for (; mask != 0; mask &= mask - 1)
+        f(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+// A word of a constant bank; 0 past its end.
+[[nodiscard]] u32 constant_word(const Warp& warp, u32 bank, u32 offset);
+// The 32 bits of a source before its modifiers (negation, absolute value, inversion, part).
+[[nodiscard]] u32 raw(const Warp& warp, const Operand& operand, unsigned lane);
+// The selected byte or half, zero-extended or sign-extended; the whole word without a selection.
+[[nodiscard]] u32 part_of(u32 value, maxwell::Part part, bool is_signed);
+
+// Executes `instruction` for the lanes in `mask` (not empty). Errors go to Warp::fault.
+using Execute = void (*)(Warp& warp, const Instruction& instruction, u32 mask);
+// Null for instructions that are not built.
+[[nodiscard]] Execute execute_of(Opcode opcode);
+
+// The instructions, by room. Each file says what it adds.
+struct Row {
+    Opcode opcode;
+    Execute execute;
+};
+[[nodiscard]] std::span<const Row> integer_rows();
+[[nodiscard]] std::span<const Row> float_rows();
+[[nodiscard]] std::span<const Row> move_rows();
+[[nodiscard]] std::span<const Row> memory_rows();
+[[nodiscard]] std::span<const Row> flow_rows();
+
+} // namespace heaviside::interpreter
