@@ -1,6 +1,7 @@
 // Text of one instruction, as the vendor's disassembler prints it.
 #include "base/bytes.h"
 #include "maxwell/form.h"
+#include "maxwell/half.h"
 
 #include <fmt/format.h>
 
@@ -77,15 +78,6 @@ private:
     char buffer_[capacity];
     char* end_ = buffer_;
 };
-
-double half_value(u32 bits) {
-    const u32 sign = (bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
-    if (exponent == 31)
-        return std::bit_cast<f32>(sign | 0x7f800000 | mantissa << 13);
-    const double magnitude =
-        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024.0, static_cast<int>(exponent) - 25);
-    return sign ? -magnitude : magnitude;
-}
 
 double single_value(u64 bits) {
     return std::bit_cast<f32>(static_cast<u32>(bits));

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "maxwell/assembler.h"
 #include "maxwell/form.h"
+#include "maxwell/half.h"
 
 #include <fmt/format.h>
 
@@ -568,27 +569,6 @@ private:
         return true;
     }
 
-    static std::optional<u32> half_bits(double value) {
-        const u32 sign = std::signbit(value) ? 0x8000 : 0;
-        if (std::isnan(value))
-            return sign | 0x7e00;
-        const double magnitude = std::fabs(value);
-        if (std::isinf(value))
-            return sign | 0x7c00;
-        if (magnitude == 0)
-            return sign;
-        int exponent = 0;
-        std::frexp(magnitude, &exponent); // magnitude = m * 2^exponent, m in [0.5, 1)
-        const int scale = std::max(exponent - 11, -24);
-        const double units = std::ldexp(magnitude, -scale); // of the last place
-        if (units != std::floor(units) || exponent > 16)
-            return std::nullopt;
-        const auto mantissa = static_cast<u32>(units);
-        if (mantissa < 1024)
-            return sign | mantissa;
-        return sign | static_cast<u32>(scale + 25) << 10 | (mantissa & 1023);
-    }
-
     bool match_half(const Field& field) {
         const auto value = match_real();
         if (!value)
@@ -645,7 +625,7 @@ private:
         if (!match_text("c["))
             return fault("expected c[bank][offset]");
         const auto bank = match_number();
-        if (!bank || !place_integer(spec.fields[0], *bank, false, false) || !match_text("][") || !take_nothing())
+        if (!bank || !place_integer(spec.fields[0], *bank, false, false) || !match_text("]["))
             return fault("expected c[bank][offset]");
         const auto address = match_address();
         if (!address || !take(']'))
@@ -661,7 +641,6 @@ private:
             return fault("the offset must be a multiple of 4");
         return place_integer(spec.fields[1], words ? address->offset / 4 : address->offset, true, true);
     }
-    static bool take_nothing() { return true; }
 
     bool match_memory(const OperandSpec& spec) {
         if (!take('['))
