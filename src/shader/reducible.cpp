@@ -6,7 +6,7 @@ namespace heaviside::shader::ir {
 
 namespace {
 
-constexpr std::size_t growth_limit = 4; // times the instructions
+constexpr std::size_t growth_limit = 2; // times the instructions and the blocks, plus a little
 
 // A retreating edge whose target does not dominate its source: an entry into a loop beside its header.
 struct BadEdge {
@@ -101,13 +101,15 @@ void dispatch(Program& program) {
 
 void make_reducible(Program& program) {
     const std::size_t limit = program.insts.size() * growth_limit + 256;
+    const std::size_t block_limit = program.blocks.size() * growth_limit + 8;
     while (true) {
         compute_predecessors(program);
         const FlowGraph graph = analyse_flow(program);
         const BadEdge edge = find_bad_edge(program, graph);
         if (edge.from == no_block)
             break;
-        if (program.insts.size() + program.blocks[edge.to].insts.size() > limit) {
+        if (program.insts.size() + program.blocks[edge.to].insts.size() > limit ||
+            program.blocks.size() >= block_limit) {
             dispatch(program);
             break;
         }
