@@ -224,8 +224,10 @@ void Executor::on(const stream::ClearBuffer& r, const Record&) {
         return;
     leave_pass();
     const auto slice = resolve(r.address, r.size);
-    if (!slice)
+    if (!slice || slice->offset % 4 || slice->size < 4) {
+        log::error_once("ClearBuffer of {} bytes at {:#x} is skipped", r.size, r.address);
         return;
+    }
     c_->prepare_transfer();
     s_.device->vk.vkCmdFillBuffer(c_->handle(), slice->buffer, slice->offset, slice->size & ~u64{3}, r.value);
     c_->barrier();

@@ -55,35 +55,40 @@ struct Strides {
     u64 row, image;
 };
 
+constexpr u64 largest_stride = u64{1} << 40; // no pool is larger: sums of strides cannot overflow
+
+u64 tight_row(const Texture& t, const Part& p) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    return u64{(p.extent.width + f.block_width - 1) / f.block_width} * f.block_bytes;
+}
+
 template <class R>
 Strides strides_of(const stream::Record& record, const Texture& t, const Part& p, const stream::Region& r) {
     const texture::FormatInfo& f = texture::info(t.description.format);
-    const u64 blocks_x = (p.extent.width + f.block_width - 1) / f.block_width;
     const u64 rows = (static_cast<u32>(r.height) + f.block_height - 1) / f.block_height;
-    Strides s{blocks_x * f.block_bytes, 0};
+    Strides s{tight_row(t, p), 0};
     const auto given = record.tail<R, stream::CopyStrides>();
     if (!given.empty() && given[0].row)
-        s.row = given[0].row;
+        s.row = std::min(given[0].row, largest_stride);
     // Of a 1D array a row is a layer.
     s.image = t.image.description().type == VK_IMAGE_TYPE_1D ? s.row : s.row * rows;
     if (!given.empty() && given[0].image && t.image.description().type != VK_IMAGE_TYPE_1D)
-        s.image = given[0].image;
+        s.image = std::min(given[0].image, largest_stride);
     return s;
 }
 
 u64 bytes_spanned(const Texture& t, const Part& p, const Strides& s) {
     const texture::FormatInfo& f = texture::info(t.description.format);
-    const u64 blocks_x = (p.extent.width + f.block_width - 1) / f.block_width;
     const u64 rows = (p.extent.height + f.block_height - 1) / f.block_height;
     const u64 slices = std::max(p.layers, p.extent.depth);
-    return (slices - 1) * s.image + (rows - 1) * s.row + blocks_x * f.block_bytes;
+    return (slices - 1) * s.image + (rows - 1) * s.row + tight_row(t, p);
 }
 
-// One region a slice; one a row where the row stride is no whole number of blocks.
+// One region a slice; one a row where Vulkan cannot say the row stride.
 std::vector<VkBufferImageCopy2> buffer_regions(const Texture& t, const Part& p, const Strides& s, u64 base) {
     const texture::FormatInfo& f = texture::info(t.description.format);
     std::vector<VkBufferImageCopy2> out;
-    const bool by_row = s.row % f.block_bytes != 0;
+    const bool by_row = s.row % f.block_bytes != 0 || s.row < tight_row(t, p) || s.row > u64{1} << 31;
     const u32 step = by_row ? f.block_height : p.extent.height;
     const u32 slices = std::max(p.layers, p.extent.depth);
     for (u32 slice = 0; slice < slices; ++slice)

@@ -11,6 +11,7 @@ namespace {
 
 using program::Stage;
 
+constexpr u32 lowered_limit = 1u << 24; // vertices of one draw whose indices are made here
 constexpr Stage graphics_stages[] = {Stage::Vertex, Stage::TessControl, Stage::TessEval, Stage::Geometry,
                                      Stage::Fragment};
 
@@ -115,11 +116,10 @@ void Executor::set_draw_state(u32 primitive_value) {
 bool Executor::prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_instance) {
     if (!g_->render_enable)
         return false;
-    if (!commands()) {
+    if (!select_pools()) {
         ++statistics_.skipped_draws;
         return false;
     }
-    s_.pools->select(g_->texture_pool, g_->sampler_pool);
     resolve_targets();
     if (!resolve_programs(primitive_value)) {
         ++statistics_.skipped_draws;
@@ -186,7 +186,9 @@ void Executor::draw_arrays(u32 primitive_value, u32 first, u32 count, u32 base_i
 Result<gpu::BufferSlice> Executor::lowered_indices(Lowering lowering, u32 index_type, u64 address, u32 first, u32 count,
                                                    u32& out_count) {
     const u32 size = index_bytes(index_type);
-    const auto bytes = s_.memory->bytes(GuestAddress{address + u64{first} * size}, u64{count} * size);
+    const auto bytes = count <= lowered_limit
+                           ? s_.memory->bytes(GuestAddress{address + u64{first} * size}, u64{count} * size)
+                           : std::nullopt;
     if (!bytes)
         return fail("{} indices at {:#x} lie in no memory pool", count, address);
     const u32 restart = g_->restart_index & last_index(index_type);
@@ -256,6 +258,10 @@ void Executor::draw_elements(const Elements& e) {
 void Executor::draw_indirect(const Indirect& d) {
     const u32 record = d.indexed ? 20 : 16;
     const u32 stride = d.stride ? d.stride : record;
+    if (stride % 4 || stride < record || d.arguments % 4) {
+        log::error_once("indirect draw arguments at {:#x}, {} bytes apart", d.arguments, stride);
+        return;
+    }
     const Lowering lowering = primitive(d.primitive, s_.device->has(gpu::Feature::TriangleFans)).lowering;
     const bool by_cpu = lowering != Lowering::None ||
                         (d.indexed && d.index_type == 0 && !s_.device->has(gpu::Feature::IndexTypeUint8)) ||
@@ -286,6 +292,7 @@ void Executor::draw_indirect(const Indirect& d) {
     const auto arguments = resolve(d.arguments, u64{stride} * (d.max_draws - 1) + record);
     if (!arguments || arguments->size < record)
         return;
+    const u32 max_draws = std::min(d.max_draws, static_cast<u32>((arguments->size - record) / stride) + 1);
     const VkCommandBuffer h = c_->handle();
     const auto& vk = s_.device->vk;
     if (d.count_address) {
@@ -293,9 +300,9 @@ void Executor::draw_indirect(const Indirect& d) {
         if (!count)
             return;
         d.indexed ? vk.vkCmdDrawIndexedIndirectCount(h, arguments->buffer, arguments->offset, count->buffer,
-                                                     count->offset, d.max_draws, stride)
+                                                     count->offset, max_draws, stride)
                   : vk.vkCmdDrawIndirectCount(h, arguments->buffer, arguments->offset, count->buffer, count->offset,
-                                              d.max_draws, stride);
+                                              max_draws, stride);
         return;
     }
     d.indexed ? vk.vkCmdDrawIndexedIndirect(h, arguments->buffer, arguments->offset, 1, stride)
@@ -333,9 +340,14 @@ void Executor::on(const stream::DrawElementsIndirectCount& r, const Record&) {
 }
 
 bool Executor::prepare_dispatch(const std::array<u32, 3>& groups) {
-    if (!commands())
+    if (!select_pools())
         return false;
-    s_.pools->select(g_->texture_pool, g_->sampler_pool);
+    for (u32 axis = 0; axis < 3; ++axis)
+        if (groups[axis] > s_.device->capabilities.limits.maxComputeWorkGroupCount[axis]) {
+            log::error_once("dispatch of {} x {} x {} groups is larger than the device can", groups[0], groups[1],
+                            groups[2]);
+            return false;
+        }
     Resolved& r = stages_[static_cast<std::size_t>(Stage::Compute)];
     StageCode* code = s_.programs->find(g_->stages[static_cast<std::size_t>(Stage::Compute)].program, Stage::Compute);
     if (code != r.code)

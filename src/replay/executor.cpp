@@ -43,6 +43,19 @@ gpu::Commands* Executor::commands() {
     return c_;
 }
 
+bool Executor::select_pools() {
+    if (!s_.pools->mirrors(g_->texture_pool, g_->sampler_pool)) {
+        if (c_) {
+            Submission before = submit();
+            completions_ = std::move(before.completions);
+        }
+        if (const auto waited = s_.queue->wait(s_.queue->submitted()); !waited)
+            log::error("changing pools: {}", waited.error().message);
+        s_.pools->select(g_->texture_pool, g_->sampler_pool);
+    }
+    return commands() != nullptr;
+}
+
 Executor::Outcome Executor::run(GuestState& state, Bytes stream, u64& offset) {
     g_ = &state;
     if (last_ != g_) { // another queue's state is in the command buffer

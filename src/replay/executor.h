@@ -184,6 +184,10 @@ private:
     void set_draw_state(u32 primitive);
     void set_vertex_streams();
 
+    // A command buffer with the queue's pools in the heap. Changing pools waits for the GPU: the heap holds one of a
+    // kind.
+    bool select_pools();
+
     // stages.cpp: programs, the textures and banks they read
     bool resolve_programs(u32 primitive);
     bool resolve_stage(program::Stage stage, const shader::VariantKey& wanted);

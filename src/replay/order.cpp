@@ -111,8 +111,10 @@ void Executor::on(const stream::ReportCounter& r, const Record&) {
 void Executor::write_word(u64 address, u32 value) {
     leave_pass();
     const auto slice = resolve(address, 4);
-    if (!slice || slice->size < 4)
+    if (!slice || slice->size < 4 || slice->offset % 4) {
+        log::error_once("a word at {:#x} cannot be written", address);
         return;
+    }
     c_->prepare_transfer();
     s_.device->vk.vkCmdFillBuffer(c_->handle(), slice->buffer, slice->offset, 4, value);
     c_->barrier();

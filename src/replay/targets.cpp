@@ -83,8 +83,10 @@ void Executor::resolve_targets() {
                 targets_[i] = {};
     if (layers_ == ~0u) { // no attachments: as large as the viewport (REN-079)
         const stream::Viewport& v = g_->viewports[0];
-        extent_ = {static_cast<u32>(std::clamp(v.x + v.width, 1.0f, 16384.0f)),
-                   static_cast<u32>(std::clamp(v.y + v.height, 1.0f, 16384.0f))};
+        const auto side = [](f32 end) { // not a number: 1
+            return end >= 1 ? static_cast<u32>(std::min(end, 16384.0f)) : 1u;
+        };
+        extent_ = {side(v.x + v.width), side(v.y + v.height)};
         layers_ = 1;
         samples_ = static_cast<VkSampleCountFlagBits>(std::max<u32>(1, g_->multisample.samples));
     }
