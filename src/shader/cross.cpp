@@ -49,7 +49,18 @@ Result<std::string> to_glsl(std::span<const u32> spirv) {
     });
 }
 
+// SPIRV-Cross stops the process at descriptor arrays without a size, which is what the heap is.
+static bool uses_heap(std::span<const u32> spirv) {
+    constexpr u32 capability = 17, runtime_descriptor_array = 5302; // OpCapability RuntimeDescriptorArray
+    for (std::size_t at = 5; at + 1 < spirv.size() && (spirv[at] & 0xffff) == capability; at += spirv[at] >> 16)
+        if (spirv[at + 1] == runtime_descriptor_array)
+            return true;
+    return false;
+}
+
 Result<std::string> to_msl(std::span<const u32> spirv) {
+    if (uses_heap(spirv))
+        return fail("spirv-cross: the texture heap is not lowered for Metal yet");
     return compile(spirv, SPVC_BACKEND_MSL, [](spvc_compiler_options options) {
         spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, SPVC_MAKE_MSL_VERSION(2, 4, 0));
         spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS, SPVC_TRUE);
