@@ -135,9 +135,12 @@ void nvnCommandBufferSetViewportSwizzles(NVNcommandBuffer* cmdBuf, int first, in
                                          const NVNviewportSwizzle* swizzles) {
     std::array<ViewportSwizzle, viewport_count> packed{};
     if (swizzles && count > 0 && static_cast<unsigned>(count) <= viewport_count) {
+        // As words: the application's may hold what is no value of the enum.
+        std::array<u32, 4 * viewport_count> words;
+        std::memcpy(words.data(), swizzles, static_cast<std::size_t>(count) * sizeof(u32[4]));
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-            packed[i] = {static_cast<u8>(swizzles[4 * i]), static_cast<u8>(swizzles[4 * i + 1]),
-                         static_cast<u8>(swizzles[4 * i + 2]), static_cast<u8>(swizzles[4 * i + 3])};
+            packed[i] = {static_cast<u8>(words[4 * i]), static_cast<u8>(words[4 * i + 1]),
+                         static_cast<u8>(words[4 * i + 2]), static_cast<u8>(words[4 * i + 3])};
     }
     record_viewports<SetViewportSwizzles, ViewportSwizzle>(cmdBuf, __func__, first, count,
                                                            swizzles ? packed.data() : nullptr);

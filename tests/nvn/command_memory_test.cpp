@@ -277,8 +277,8 @@ TEST_F(CommandCallback, TwoStridesAndACopyFit256Bytes) {
     ASSERT_TRUE(first);
     const auto strides = first->tail<stream::CopyBufferToTexture, stream::CopyStrides>();
     ASSERT_EQ(strides.size(), 1u);
-    EXPECT_EQ(strides[0].row, 512u);
-    EXPECT_EQ(strides[0].image, 65536u);
+    EXPECT_EQ(+strides[0].row, 512u);
+    EXPECT_EQ(+strides[0].image, 65536u);
 }
 
 // --- Lent memory ---

@@ -32,7 +32,8 @@ protected:
     BooleanArgument flag() { return BooleanArgument{static_cast<u32>(any())}; }
     template <class Enum>
     Enum pick() {
-        return static_cast<Enum>(random() % 16 != 0 ? random() % 8 : any());
+        // Up to the LARGE value that sizes each enum: what is beyond is no value of the type.
+        return static_cast<Enum>((random() % 16 != 0 ? random() % 8 : any()) & 0x7fff'ffff);
     }
     template <class T>
     const T* maybe(const T* pointer) {

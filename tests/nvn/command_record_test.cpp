@@ -134,12 +134,12 @@ TEST_F(CommandRecord, DrawsKeepTheirArguments) {
     finish();
     EXPECT_EQ(at<DrawArrays>(0).primitive, 7u);
     EXPECT_EQ(at<DrawArrays>(0).first, 4);
-    EXPECT_EQ(at<DrawArrays>(0).count, 8);
+    EXPECT_EQ(+at<DrawArrays>(0).count, 8);
     const auto& arrays = at<DrawArraysInstanced>(1);
     EXPECT_EQ((std::array{arrays.first, arrays.count, arrays.base_instance, arrays.instance_count}),
               (std::array{1, 2, 3, 4}));
     EXPECT_EQ(at<DrawElements>(2).index_type, 0u);
-    EXPECT_EQ(at<DrawElements>(2).indices, 0x1'0000'0001u); // any byte address
+    EXPECT_EQ(+at<DrawElements>(2).indices, 0x1'0000'0001u); // any byte address
     const auto& base_vertex = at<DrawElementsInstanced>(3);
     EXPECT_EQ((std::array{base_vertex.base_vertex, base_vertex.base_instance, base_vertex.instance_count}),
               (std::array{-7, 0, 1}));
@@ -147,21 +147,21 @@ TEST_F(CommandRecord, DrawsKeepTheirArguments) {
     EXPECT_EQ((std::array{elements.base_vertex, elements.base_instance, elements.instance_count}),
               (std::array{2, 3, 4}));
     EXPECT_EQ(elements.primitive, 14u);
-    EXPECT_EQ(at<DrawArraysIndirect>(5).arguments, 0x4000u);
-    EXPECT_EQ(at<DrawElementsIndirect>(6).indices, 0x5000u);
-    EXPECT_EQ(at<DrawElementsIndirect>(6).arguments, 0x6000u);
+    EXPECT_EQ(+at<DrawArraysIndirect>(5).arguments, 0x4000u);
+    EXPECT_EQ(+at<DrawElementsIndirect>(6).indices, 0x5000u);
+    EXPECT_EQ(+at<DrawElementsIndirect>(6).arguments, 0x6000u);
     const auto& multi = at<DrawArraysIndirectCount>(7);
-    EXPECT_EQ(multi.arguments, 0x7000u);
-    EXPECT_EQ(multi.count, 0x8000u);
+    EXPECT_EQ(+multi.arguments, 0x7000u);
+    EXPECT_EQ(+multi.count, 0x8000u);
     EXPECT_EQ(multi.max_draws, 9u);
     EXPECT_EQ(multi.stride, 16);
     const auto& multi_elements = at<DrawElementsIndirectCount>(8);
-    EXPECT_EQ(multi_elements.indices, 0x9000u);
-    EXPECT_EQ(multi_elements.arguments, 0xa000u);
-    EXPECT_EQ(multi_elements.count, 0xb000u);
+    EXPECT_EQ(+multi_elements.indices, 0x9000u);
+    EXPECT_EQ(+multi_elements.arguments, 0xa000u);
+    EXPECT_EQ(+multi_elements.count, 0xb000u);
     EXPECT_EQ(at<Dispatch>(9).groups[2], 3u);
-    EXPECT_EQ(at<DispatchIndirect>(10).arguments, 0xc000u);
-    EXPECT_EQ(at<DrawTransformFeedback>(11).control, 0xd000u);
+    EXPECT_EQ(+at<DispatchIndirect>(10).arguments, 0xc000u);
+    EXPECT_EQ(+at<DrawTransformFeedback>(11).control, 0xd000u);
     EXPECT_EQ(at<DrawTexture>(12).handle, 0x0010'0101u);
     EXPECT_EQ(at<DrawTexture>(12).source[3], 8.0f);
     EXPECT_EQ(recorded.size(), 13u);
@@ -185,13 +185,13 @@ TEST_F(CommandRecord, BindsKeepStageSlotAndRange) {
     finish();
     EXPECT_EQ(at<BindUniformBuffer>(0).stage, Stage::Compute);
     EXPECT_EQ(at<BindUniformBuffer>(0).index, 13);
-    EXPECT_EQ(at<BindUniformBuffer>(0).address, 0x1'2345'6700u);
-    EXPECT_EQ(at<BindUniformBuffer>(0).size, 65536u);
+    EXPECT_EQ(+at<BindUniformBuffer>(0).address, 0x1'2345'6700u);
+    EXPECT_EQ(+at<BindUniformBuffer>(0).size, 65536u);
     EXPECT_EQ(at<BindUniformBuffer>(2).index, 13);
-    EXPECT_EQ(at<BindUniformBuffer>(2).size, 0xffff'ffffu);
+    EXPECT_EQ(+at<BindUniformBuffer>(2).size, 0xffff'ffffu);
     EXPECT_EQ(at<BindStorageBuffer>(3).index, 14);
     EXPECT_EQ(at<BindVertexBuffer>(6).index, 15u);
-    EXPECT_EQ(at<BindVertexBuffer>(6).size, std::numeric_limits<u64>::max());
+    EXPECT_EQ(+at<BindVertexBuffer>(6).size, std::numeric_limits<u64>::max());
     EXPECT_EQ(at<BindTransformFeedbackBuffer>(7).index, 3u);
     EXPECT_EQ(recorded.size(), 8u);
 }
@@ -310,7 +310,7 @@ TEST_F(CommandRecord, RenderTargetsAreCopies) {
     ASSERT_EQ(images.size(), 3u);
     EXPECT_EQ(images[0].texture.width, 320u);
     EXPECT_EQ(images[0].texture.height, 200);
-    EXPECT_EQ(images[0].texture.address, reinterpret_cast<u64>(memory(0x40000)));
+    EXPECT_EQ(+images[0].texture.address, reinterpret_cast<u64>(memory(0x40000)));
     EXPECT_EQ(images[0].view.format, NVN_FORMAT_RGBA8);
     EXPECT_EQ(images[1].view.format, NVN_FORMAT_RGBA8_SRGB);
     EXPECT_EQ(images[1].texture.format, NVN_FORMAT_RGBA8);
@@ -366,10 +366,10 @@ TEST_F(CommandRecord, CopiesKeepTheirArguments) {
     nvnCommandBufferCopyTextureToTexture(&cmd, &a, nullptr, &whole, &b, nullptr, nullptr, 0);
     EXPECT_EQ(take_errors(), 1u);
     finish();
-    EXPECT_EQ(at<CopyBufferToBuffer>(0).source, 0x1000u);
-    EXPECT_EQ(at<CopyBufferToBuffer>(0).dest, 0x2000u);
-    EXPECT_EQ(at<CopyBufferToBuffer>(0).size, 0x1'0000'0000u);
-    EXPECT_EQ(at<CopyTextureToBuffer>(1).buffer, 0x3000u);
+    EXPECT_EQ(+at<CopyBufferToBuffer>(0).source, 0x1000u);
+    EXPECT_EQ(+at<CopyBufferToBuffer>(0).dest, 0x2000u);
+    EXPECT_EQ(+at<CopyBufferToBuffer>(0).size, 0x1'0000'0000u);
+    EXPECT_EQ(+at<CopyTextureToBuffer>(1).buffer, 0x3000u);
     EXPECT_EQ((recorded[1].tail<CopyTextureToBuffer, CopyStrides>().size()), 0u);
     EXPECT_EQ(at<CopyTextureToTexture>(2).source.texture.width, 16u);
     EXPECT_EQ(at<CopyTextureToTexture>(2).dest.texture.width, 8u);
@@ -392,7 +392,7 @@ TEST_F(CommandRecord, UniformUpdatesCarryTheirBytes) {
     nvnCommandBufferUpdateUniformBuffer(&cmd, 0x1000, 65536, 0, bank.size(), bank.data());
     finish();
     EXPECT_EQ(at<UpdateUniformBuffer>(0).offset, 16u);
-    EXPECT_EQ(at<UpdateUniformBuffer>(0).size, 7u);
+    EXPECT_EQ(+at<UpdateUniformBuffer>(0).size, 7u);
     const auto bytes = recorded[0].tail<UpdateUniformBuffer, u8>();
     EXPECT_EQ(std::vector<u8>(bytes.begin(), bytes.end()), (std::vector<u8>{1, 2, 3, 4, 5, 6, 7, 0}));
     EXPECT_EQ((recorded[1].tail<UpdateUniformBuffer, u8>().size()), 65536u);
@@ -410,9 +410,9 @@ TEST_F(CommandRecord, ProgramsAreNamedByTheirContents) {
     nvnCommandBufferBindProgram(&cmd, &program, 0x1f);
     EXPECT_EQ(take_errors(), 1u);
     finish();
-    EXPECT_EQ(at<BindProgram>(0).program, 0x1'0000'0002u);
+    EXPECT_EQ(+at<BindProgram>(0).program, 0x1'0000'0002u);
     EXPECT_EQ(at<BindProgram>(0).stages, 0x1fu);
-    EXPECT_EQ(at<BindProgram>(1).program, 0u);
+    EXPECT_EQ(+at<BindProgram>(1).program, 0u);
     EXPECT_EQ(at<BindProgram>(1).stages, 4u);
     EXPECT_EQ(recorded.size(), 2u);
 }
@@ -468,7 +468,7 @@ TEST_F(CommandRecord, ValuesKeepTheirArguments) {
     EXPECT_EQ(at<SetPolygonOffset>(4).clamp, 3.0f);
     EXPECT_EQ(at<SetAlphaRef>(5).reference, 0.5f);
     EXPECT_EQ(at<SetLineWidth>(6).width, 2.0f);
-    EXPECT_EQ(at<SetPointSize>(7).size, 3.0f);
+    EXPECT_EQ(+at<SetPointSize>(7).size, 3.0f);
     EXPECT_EQ(at<SetSampleMask>(8).mask, 0xffff'ffffu);
     EXPECT_EQ(at<SetPatchSize>(9).control_points, 32u);
     EXPECT_EQ(at<SetOuterTessellationLevels>(10).levels[3], 4.0f);
@@ -476,11 +476,11 @@ TEST_F(CommandRecord, ValuesKeepTheirArguments) {
     EXPECT_EQ(at<Barrier>(12).bits, 0x3fu);
     EXPECT_EQ(at<Barrier>(13).bits, 0u);
     EXPECT_EQ(at<ReportCounter>(14).counter, 1u);
-    EXPECT_EQ(at<ReportCounter>(14).address, 0x1000u);
+    EXPECT_EQ(+at<ReportCounter>(14).address, 0x1000u);
     EXPECT_EQ(at<ReportValue>(15).value, 77u);
     EXPECT_EQ(at<SetRenderEnableConditional>(16).mode, 1u);
     EXPECT_EQ(at<TransformFeedback>(17).action, FeedbackAction::Resume);
-    EXPECT_EQ(at<SetShaderScratchMemory>(18).address, reinterpret_cast<u64>(memory(0x1000)));
+    EXPECT_EQ(+at<SetShaderScratchMemory>(18).address, reinterpret_cast<u64>(memory(0x1000)));
     EXPECT_EQ(recorded.size(), 19u);
 }
 

@@ -58,13 +58,13 @@ TEST_F(EventTest, IsRecordedByAddress) {
     submit(handle);
     ASSERT_EQ(types(), (std::vector{RecordType::SignalEvent, RecordType::WaitEvent}));
     const SignalEvent signal = records<SignalEvent>()[0];
-    EXPECT_EQ(signal.address, reinterpret_cast<u64>(memory(0x200)));
+    EXPECT_EQ(+signal.address, reinterpret_cast<u64>(memory(0x200)));
     EXPECT_EQ(signal.mode, 1);
     EXPECT_EQ(signal.location, 2);
     EXPECT_EQ(signal.flags, 1);
     EXPECT_EQ(signal.value, 7u);
     const WaitEvent wait = records<WaitEvent>()[0];
-    EXPECT_EQ(wait.address, signal.address);
+    EXPECT_EQ(+wait.address, +signal.address);
     EXPECT_EQ(wait.mode, 1u);
     EXPECT_EQ(wait.value, 9u);
 }

@@ -60,7 +60,7 @@ TEST_F(WindowTest, TellsTheSinkItsTextures) {
     ASSERT_EQ(sink.windows.size(), 1u);
     EXPECT_EQ(sink.windows[0].native_window, &native);
     EXPECT_EQ(sink.windows[0].texture_count, 3u);
-    EXPECT_EQ(sink.windows[0].textures[1].texture.address, reinterpret_cast<u64>(memory(0x40000)));
+    EXPECT_EQ(+sink.windows[0].textures[1].texture.address, reinterpret_cast<u64>(memory(0x40000)));
     EXPECT_EQ(nvnWindowGetNativeWindow(&window), &native);
     EXPECT_EQ(nvnWindowGetNumTextures(&window), 3);
 }
@@ -126,7 +126,7 @@ TEST_F(WindowTest, PresentsWithCropAndInterval) {
     EXPECT_FALSE(sink.presents[0].crop_set);
     EXPECT_EQ(sink.presents[0].crop.width, 128);
     EXPECT_EQ(sink.presents[0].interval, 1u);
-    EXPECT_EQ(sink.presents[0].image.texture.address, reinterpret_cast<u64>(memory(0x40000)));
+    EXPECT_EQ(+sink.presents[0].image.texture.address, reinterpret_cast<u64>(memory(0x40000)));
     EXPECT_TRUE(sink.presents[1].crop_set);
     EXPECT_EQ(sink.presents[1].crop.y, 2);
     EXPECT_EQ(sink.presents[1].crop.height, 36);
