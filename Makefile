@@ -6,6 +6,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 OUT ?= out
 
+# Lets ccache share results between build folders and clones.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := true
+
 .DEFAULT_GOAL := build
 .PHONY: build setup debug clang asan tsan test validate demo bench check format-check generated-check tidy behaviours floors format \
         fuzz install clean help
