@@ -7,7 +7,6 @@
 namespace heaviside::gpu {
 namespace {
 
-using shader::Dimension;
 
 struct Shape {
     VkImageType type;

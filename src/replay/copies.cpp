@@ -9,7 +9,6 @@
 namespace heaviside::replay {
 namespace {
 
-using texture::Target;
 
 // A region of a view as Vulkan counts it: layers apart from depth.
 struct Part {

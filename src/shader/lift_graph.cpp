@@ -9,7 +9,6 @@ namespace heaviside::shader::lifting {
 namespace {
 
 using maxwell::Instruction;
-using maxwell::Modifier;
 using maxwell::Opcode;
 using maxwell::OperandKind;
 using maxwell::Slot;
