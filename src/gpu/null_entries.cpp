@@ -7,7 +7,6 @@
 namespace heaviside::gpu {
 namespace {
 
-
 struct Shape {
     VkImageType type;
     u32 layers;

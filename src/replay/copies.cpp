@@ -9,7 +9,6 @@
 namespace heaviside::replay {
 namespace {
 
-
 // A region of a view as Vulkan counts it: layers apart from depth.
 struct Part {
     u32 level = 0, first_layer = 0, layers = 1;
