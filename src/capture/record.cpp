@@ -163,7 +163,9 @@ private:
 
     // Runs of changed pages of every pool, one chunk a run.
     void write_changed_memory() {
-        for (auto& [address, pool] : pools_) {
+        for (auto& entry : pools_) {
+            const u64 address = entry.first;
+            Pool& pool = entry.second;
             const Bytes bytes{static_cast<const std::byte*>(pool.description.host),
                               pool.pages.empty() ? 0 : pool.description.size};
             u64 run = 0, run_size = 0;
