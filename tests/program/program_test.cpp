@@ -224,7 +224,9 @@ TEST(Program, CorpusProgramsParseToTheirCode) {
                                                  {"tese", Stage::TessEval}, {"comp", Stage::Compute}};
     unsigned programs = 0;
     for (const auto& entry : std::filesystem::directory_iterator(corpus))
-        for (const auto& [stage_name, stage] : stages) {
+        for (const auto& named : stages) {
+            const std::string& stage_name = named.first;
+            const Stage stage = named.second;
             const auto file = [&](const char* suffix) { return entry.path() / (stage_name + suffix); };
             if (!std::filesystem::exists(file(".ctrl.bin")))
                 continue;
