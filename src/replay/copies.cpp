@@ -67,11 +67,11 @@ Strides strides_of(const stream::Record& record, const Texture& t, const Part& p
     Strides s{tight_row(t, p), 0};
     const auto given = record.tail<R, stream::CopyStrides>();
     if (!given.empty() && given[0].row)
-        s.row = std::min(given[0].row, largest_stride);
+        s.row = std::min(u64{given[0].row}, largest_stride);
     // Of a 1D array a row is a layer.
     s.image = t.image.description().type == VK_IMAGE_TYPE_1D ? s.row : s.row * rows;
     if (!given.empty() && given[0].image && t.image.description().type != VK_IMAGE_TYPE_1D)
-        s.image = std::min(given[0].image, largest_stride);
+        s.image = std::min(u64{given[0].image}, largest_stride);
     return s;
 }
 

@@ -37,6 +37,8 @@ Buffer::~Buffer() {
 }
 
 void Buffer::append(Bytes bytes) {
+    if (bytes.empty()) // has no address that may be copied from
+        return;
     const std::size_t at = words_.size();
     words_.resize(at + bytes.size() / 4);
     std::memcpy(words_.data() + at, bytes.data(), bytes.size() / 4 * 4);
