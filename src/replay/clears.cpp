@@ -133,7 +133,8 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     const stream::ImageDescription& image = g_->targets[r.target];
     for (u32 layer = 0; layer < layers_; ++layer) {
         VkFormat format = VK_FORMAT_UNDEFINED;
-        const auto view = target_view(*target.texture, image, image.view.first_layer + layer, 1, format);
+        u32 layers = 1;
+        const auto view = target_view(*target.texture, image, image.view.first_layer + layer, layers, format);
         if (!view)
             return;
         fill({*view,
@@ -202,7 +203,8 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
     const VkRect2D rect = scissor(area, extent);
     for (i32 layer = std::max(0, first); layer < first + count; ++layer) {
         VkFormat format = VK_FORMAT_UNDEFINED;
-        const auto view = target_view(*t, r.image, r.image.view.first_layer + static_cast<u32>(layer), 1, format);
+        u32 layers = 1;
+        const auto view = target_view(*t, r.image, r.image.view.first_layer + static_cast<u32>(layer), layers, format);
         if (!view) {
             log::error_once("ClearTexture: {}", view.error().message);
             return;

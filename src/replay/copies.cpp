@@ -269,6 +269,23 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
                      (compressed ? same_blocks && sf.block_bytes == df.block_bytes
                                  : from->extent.width == to->extent.width && from->extent.height == to->extent.height &&
                                        source->image.description().format == dest->image.description().format);
+    // What Vulkan copies: as many samples on both sides. What it scales or converts: single samples, the same aspects,
+    // depth of one format, and integers of one signedness.
+    const gpu::ImageDescription& sd = source->image.description();
+    const gpu::ImageDescription& dd = dest->image.description();
+    const bool depth = !(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT);
+    const bool possible = raw ? sd.samples == dd.samples
+                              : sd.samples == VK_SAMPLE_COUNT_1_BIT && dd.samples == VK_SAMPLE_COUNT_1_BIT &&
+                                    source->image.aspects() == dest->image.aspects() &&
+                                    (!depth || sd.format == dd.format) &&
+                                    Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) ==
+                                        Formats::numeric_class(static_cast<texture::Format>(r.dest.view.format));
+    if (!possible) {
+        log::error_once("CopyTextureToTexture: format {:#x} with {} samples does not convert to {:#x} with {}",
+                        r.source.view.format, static_cast<u32>(sd.samples), r.dest.view.format,
+                        static_cast<u32>(dd.samples));
+        return;
+    }
     s_.textures->mark_gpu_written(*dest);
     ++statistics_.copies;
     c_->prepare_transfer();
@@ -313,8 +330,7 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
         info.dstImageLayout = dest_layout;
         info.regionCount = 1;
         info.pRegions = &region;
-        const bool color = source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT;
-        info.filter = (r.flags & linear_filter) && color ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
+        info.filter = (r.flags & linear_filter) && !depth ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
         s_.device->vk.vkCmdBlitImage2(c_->handle(), &info);
     }
     c_->barrier();
@@ -350,6 +366,11 @@ void Executor::on(const stream::Downsample& r, const Record&) {
     }
     if (!(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
         log::error_once("Downsample of a multisampled depth texture is not built yet");
+        return;
+    }
+    if (d.samples != VK_SAMPLE_COUNT_1_BIT || s.format != d.format) {
+        log::error_once("Downsample: format {:#x} does not resolve to {:#x} with {} samples", r.source.view.format,
+                        r.dest.view.format, static_cast<u32>(d.samples));
         return;
     }
     s_.textures->mark_gpu_written(*dest);

@@ -210,8 +210,9 @@ private:
     void resolve_targets();
     bool open_pass();
     void leave_pass(); // with the barrier and the deferred uniform updates behind it
+    // `layers`: how many are asked for; becomes how many the view has.
     [[nodiscard]] Result<VkImageView> target_view(Texture& texture, const stream::ImageDescription& image,
-                                                  u32 first_layer, u32 layers, VkFormat& format);
+                                                  u32 first_layer, u32& layers, VkFormat& format);
 
     // copies.cpp
     void on(const stream::CopyBufferToBuffer&, const Record&);

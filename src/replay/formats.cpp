@@ -206,6 +206,8 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
         out.base = out.view = VK_FORMAT_A1R5G5B5_UNORM_PACK16;
         std::swap(out.mapping.r, out.mapping.b);
     }
+    out.drawable = properties(device, out.view).optimalTilingFeatures &
+                   (VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT);
     return out;
 }
 
@@ -244,6 +246,11 @@ shader::NumericClass Formats::numeric_class(Format format) {
     default:
         return shader::NumericClass::Float;
     }
+}
+
+bool Formats::can_draw(Format format) {
+    const FormatInfo& f = texture::info(format);
+    return !texture::is_compressed(f) && f.kind != Kind::SharedExponent;
 }
 
 VkComponentMapping compose(const VkComponentMapping& format, const u8 (&swizzle)[4]) {

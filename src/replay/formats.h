@@ -26,6 +26,7 @@ struct ImageFormat {
     VkComponentMapping mapping{}; // guest components in terms of the host's; RGBX: alpha one
     u8 texel_bytes = 0;           // of a host block
     shader::NumericClass numeric{};
+    bool drawable = false; // the device takes `view` as an attachment
 };
 
 // Tables that the device's format support is folded into once. Immutable afterwards; any thread.
@@ -37,6 +38,8 @@ public:
     // VK_FORMAT_UNDEFINED: not a vertex format or none the device can fetch.
     [[nodiscard]] VkFormat vertex(texture::Format format) const;
     [[nodiscard]] static shader::NumericClass numeric_class(texture::Format format);
+    // Blocks and shared exponents are read only: neither the guest's chip nor Vulkan draws, clears or scales into them.
+    [[nodiscard]] static bool can_draw(texture::Format format);
 
 private:
     std::array<ImageFormat, texture::format_count> images_{};

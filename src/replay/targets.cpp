@@ -17,11 +17,16 @@ u32 channel_mask(const texture::FormatInfo& f) {
 } // namespace
 
 Result<VkImageView> Executor::target_view(Texture& t, const stream::ImageDescription& image, u32 first_layer,
-                                          u32 layers, VkFormat& format) {
+                                          u32& layers, VkFormat& format) {
     const gpu::ImageDescription& d = t.image.description();
     const bool color = t.image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT;
     const ImageFormat& f = s_.formats->image(static_cast<texture::Format>(image.view.format));
     format = color ? f.view : d.format;
+    const VkImageUsageFlags attachment =
+        color ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if (!(d.usage & attachment) || !Formats::can_draw(static_cast<texture::Format>(image.view.format)) ||
+        (color && !f.drawable))
+        return fail("format {:#x} cannot be drawn to", image.view.format);
     ViewKey key;
     const bool array = layers > 1;
     key.type = d.type == VK_IMAGE_TYPE_1D ? (array ? VK_IMAGE_VIEW_TYPE_1D_ARRAY : VK_IMAGE_VIEW_TYPE_1D)
@@ -34,7 +39,8 @@ Result<VkImageView> Executor::target_view(Texture& t, const stream::ImageDescrip
     if (first_layer >= planes)
         return fail("render target layer {} of {}", first_layer, planes);
     key.first_layer = static_cast<u16>(first_layer);
-    key.layers = static_cast<u16>(std::min(layers, planes - first_layer));
+    layers = std::min(layers, planes - first_layer); // a pass with more layers than its views crashes drivers
+    key.layers = static_cast<u16>(layers);
     return s_.textures->view(t, key);
 }
 
@@ -57,7 +63,12 @@ void Executor::resolve_targets() {
             continue;
         }
         Texture& t = **texture;
-        const u32 layers = std::max<u32>(1, image.view.layer_count);
+        const bool color = t.image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT;
+        if (color != (i != depth_slot)) {
+            log::error_once("render target {}: format {:#x} is none for it", i, image.view.format);
+            continue;
+        }
+        u32 layers = std::max<u32>(1, image.view.layer_count);
         Target target{.texture = &t,
                       .view = VK_NULL_HANDLE,
                       .format = VK_FORMAT_UNDEFINED,

@@ -263,6 +263,22 @@ TEST_F(ReplayTest, ScaledAndMirroredTextureCopies) { // REN-199
     EXPECT_EQ(read<u32>(result + 15 * 4), 1u);
 }
 
+TEST_F(ReplayTest, TargetsThatCannotBeDrawnToAreSkipped) { // D10: drivers crash on them
+    Recorder r;
+    for (const char* name : {"DEPTH32F", "RGB9E5F", "RGBA_DXT1_SRGB"}) {
+        const auto wrong = image(target + 0x10000, name, 16, 16);
+        set_targets(r, std::span(&wrong, 1));
+        r.add(clear(1, 1, 1, 1));
+    }
+    auto color = image(target, "RGBA8", 16, 16);
+    color.view.layer_count = 4096; // of one
+    set_targets(r, std::span(&color, 1));
+    r.add(clear(1, 0, 0, 1));
+    copy_out(r, color, result, 16, 16);
+    run(r);
+    EXPECT_EQ(read<u32>(result), 0xff0000ffu);
+}
+
 TEST_F(ReplayTest, BadAddressesAreSkipped) { // D10
     Recorder r;
     stream::CopyBufferToBuffer copy{};
