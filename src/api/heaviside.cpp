@@ -90,6 +90,8 @@ const unsigned nvnPrivate0 = 0;
 }
 
 void heaviside_config_default(heaviside_config* config) {
+    if (!config)
+        return;
     *config = {};
     config->size = sizeof(*config);
     config->log_level = HEAVISIDE_LOG_INFO;

@@ -25,7 +25,7 @@ PFNNVNGENERICFUNCPTRPROC wrap(void* user, PFNNVNGENERICFUNCPTRPROC function, con
 } // namespace
 
 void FrontSink::submit(stream::QueueId queue, const stream::DeviceModes& modes, stream::Buffer stream) {
-    if (settings_.stop_on_error && log::error_count() != 0)
+    if (settings_.stop_on_error && log::error_count() != errors_before_)
         return;
     next_.submit(queue, modes, std::move(stream));
 }
@@ -43,6 +43,7 @@ void FrontSink::present(stream::QueueId queue, const stream::Present& present) {
 Result<std::unique_ptr<Runtime>> Runtime::start(const Settings& settings) {
     log::set_level(settings.log_level);
     log::set_sink(log_sink(settings));
+    log::forget_seen();
     std::unique_ptr<Runtime> runtime(new Runtime(settings));
 
     gpu::DeviceOptions device_options = settings.device;

@@ -24,6 +24,7 @@ public:
 
 private:
     const Settings& settings_;
+    const u64 errors_before_ = log::error_count(); // of earlier runtimes of this process
     std::atomic<u64> frames_ = 0;
 };
 

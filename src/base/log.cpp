@@ -87,4 +87,9 @@ bool first_time(std::string_view key) {
     return state().seen.emplace(key).second;
 }
 
+void forget_seen() {
+    std::lock_guard lock(state().mutex);
+    state().seen.clear();
+}
+
 } // namespace heaviside::log

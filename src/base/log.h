@@ -22,8 +22,9 @@ void set_level(Level lowest);
 void write(Level level, std::string_view line);
 // Lines written at Level::Error so far, whoever reads them.
 [[nodiscard]] unsigned long long error_count();
-// True the first time `key` is seen since the process started.
+// True the first time `key` is seen since the process started or forgot.
 [[nodiscard]] bool first_time(std::string_view key);
+void forget_seen(); // a runtime that starts reports its own facts, whatever an earlier one reported
 
 template <class... Args>
 void line(Level level, fmt::format_string<Args...> format, Args&&... args) {

@@ -152,6 +152,7 @@ TEST(Config, DefaultsAskForNothingSpecial) {
     EXPECT_EQ(config.device, nullptr);
     EXPECT_EQ(config.on_present, nullptr);
     EXPECT_EQ(config.validation, 0);
+    heaviside_config_default(nullptr); // ignored
 }
 
 TEST(Config, MistakesAreNamed) {
