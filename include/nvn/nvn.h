@@ -1450,7 +1450,7 @@ NVN_INLINE void nvnSamplerBuilderSetBorderColori(NVNsamplerBuilder* builder, con
 /* Integers are kept as numbers: 1 selects 1.0. */
 NVN_INLINE void nvnSamplerBuilderSetBorderColorui(NVNsamplerBuilder* builder, const uint32_t* borderColor);
 NVN_INLINE void nvnSamplerBuilderSetCompare(NVNsamplerBuilder* builder, NVNcompareMode mode, NVNcompareFunc func);
-/* Defaults: nEAREST, CLAMP, LOD -1000 to 1000, bias 0, no compare (LESS), anisotropy 1, border (0,0,0,0), AVERAGE.
+/* Defaults: NEAREST, CLAMP, LOD -1000 to 1000, bias 0, no compare (LESS), anisotropy 1, border (0,0,0,0), AVERAGE.
  * Keeps the device. */
 NVN_INLINE void nvnSamplerBuilderSetDefaults(NVNsamplerBuilder* builder);
 NVN_INLINE void nvnSamplerBuilderSetDevice(NVNsamplerBuilder* builder, NVNdevice* device);
