@@ -333,9 +333,14 @@ private:
             return first == 'R';
         case OperandType::SET:
             return first == '{';
-        default:
-            return first != ';';
+        default: // a predicate may be the next operand: BAR.RED.POPC 0x0, P0
+            return first != ';' && !is_predicate(sign);
         }
+    }
+
+    [[nodiscard]] bool is_predicate(std::size_t at) const {
+        return at + 1 < text_.size() && text_[at] == 'P' &&
+               (text_[at + 1] == 'T' || (text_[at + 1] >= '0' && text_[at + 1] <= '9'));
     }
 
     bool leave_out(const OperandSpec& spec) {

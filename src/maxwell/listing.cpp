@@ -72,17 +72,18 @@ std::string source_listing(Bytes code) {
         if (targets.contains(word.address))
             fmt::format_to(std::back_inserter(out), "L{:04x}:\n", word.address);
         const auto instruction = decode(word.word, word.address);
-        Control control = word.control;
-        control.reuse = word.control.reuse;
-        std::string text = instruction ? disassemble(*instruction) : fmt::format("// invalid: {:#018x}", word.word);
-        if (instruction) {
-            const auto target = branch_target(*instruction);
-            if (target && defined.contains(instruction_at(*target)) && *target % bundle_size != 8) {
-                const auto number = text.rfind(' ', text.size() - 3);
-                text.replace(number + 1, text.size() - 2 - number - 1, fmt::format("L{:04x}", instruction_at(*target)));
-            }
+        // Data behind the code. The language has no words without an instruction, so the whole line is a comment.
+        if (!instruction) {
+            fmt::format_to(std::back_inserter(out), "    // invalid: {:#018x}\n", word.word);
+            continue;
         }
-        fmt::format_to(std::back_inserter(out), "    {:<36} {}\n", control_text(control), text);
+        std::string text = disassemble(*instruction);
+        const auto target = branch_target(*instruction);
+        if (target && defined.contains(instruction_at(*target)) && *target % bundle_size != 8) {
+            const auto number = text.rfind(' ', text.size() - 3);
+            text.replace(number + 1, text.size() - 2 - number - 1, fmt::format("L{:04x}", instruction_at(*target)));
+        }
+        fmt::format_to(std::back_inserter(out), "    {:<36} {}\n", control_text(word.control), text);
     }
     return out;
 }

@@ -24,8 +24,14 @@ int run_info(const InfoOptions& options);
 struct DisasmOptions {
     std::string file;   // "-": standard input
     bool words = false; // hex words from standard input, one a line
+    // What the file is; by its magic where none is named.
     bool raw = false;   // bare code: control words and instructions, no header
+    bool cubin = false; // ELF
+    std::string kernel; // of a cubin; empty: all
+    // What to print; a listing where none is named.
     bool json = false;
+    bool source = false; // text that assembles back
+    bool graph = false;  // control flow, for Graphviz
     bool no_hex = false; // leave the words out of the listing
 };
 int run_disasm(const DisasmOptions& options);

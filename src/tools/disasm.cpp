@@ -1,16 +1,23 @@
 // heaviside disasm: words or whole programs as text.
+#include "archive/cubin.h"
+#include "archive/glslc.h"
 #include "maxwell/control.h"
 #include "maxwell/instruction.h"
+#include "maxwell/listing.h"
 #include "program/program.h"
 #include "tools/commands.h"
+#include "tools/flow_graph.h"
 #include "tools/terminal.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
+#include <vector>
 
 namespace heaviside::tools {
 namespace {
@@ -56,36 +63,191 @@ int disassemble_words() {
     return ok ? success : failed;
 }
 
-std::string control_text(const maxwell::Control& control) {
-    const auto barrier = [](u8 index) {
-        return index == maxwell::no_barrier ? std::string("-") : fmt::format("{}", index);
-    };
-    std::string wait = "--";
-    if (control.wait != 0)
-        wait = fmt::format("{:02x}", control.wait);
-    return fmt::format("{}:{}:{}:{}:{:x}", wait, barrier(control.read_barrier), barrier(control.write_barrier),
-                       control.yield ? "Y" : "-", control.stall);
+// One range of code in a file, with what the file says about it.
+struct Unit {
+    std::string name;               // of a kernel; empty: the file has no names
+    std::string stage;              // empty: not known
+    std::string_view stage_keyword; // of the assembler's .stage; empty: not known
+    std::string header;             // described, a line for each field
+    Bytes code, second_code;        // the second part of a vertex program, if there is one
+    u32 registers = 0;              // 0: not said
+};
+
+// How a file holds its units: what its JSON looks like.
+enum class Container { RawCode, Program, Cubin, Glslc };
+
+struct Contents {
+    Container container;
+    std::vector<Unit> units;
+};
+
+Unit unit_of(const program::Program& program) {
+    constexpr std::array<std::string_view, program::stage_count> keywords{"vertex",       "fragment",  "geometry",
+                                                                          "tess_control", "tess_eval", "compute"};
+    Unit unit;
+    unit.stage = program::name(program.stage);
+    unit.stage_keyword = keywords[static_cast<std::size_t>(program.stage)];
+    if (program.sph) {
+        unit.header = maxwell::describe(*program.sph);
+        if (program.sph->type == maxwell::ShaderType::VertexA)
+            unit.stage_keyword = "vertexa";
+    }
+    unit.code = program.code;
+    unit.second_code = program.second_code;
+    unit.registers = program.register_count;
+    return unit;
 }
+
+// Areas are padded with zeros, and without its control section nothing says where a program ends. A bundle of zeros is
+// no code.
+Bytes without_padding(Bytes code) {
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    while (code.size() >= maxwell::bundle_size && std::ranges::all_of(code.last(maxwell::bundle_size), is_zero))
+        code = code.first(code.size() - maxwell::bundle_size);
+    return code;
+}
+
+Result<Contents> read_cubin(Bytes bytes, const std::string& kernel) {
+    const auto kernels = archive::parse_cubin(bytes);
+    if (!kernels)
+        return tl::unexpected(kernels.error());
+    Contents contents{Container::Cubin, {}};
+    std::string names;
+    for (const archive::Kernel& found : *kernels) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", found.name);
+        if (kernel.empty() || kernel == found.name)
+            contents.units.push_back(
+                {std::string(found.name), "compute", "compute", {}, found.code, {}, found.registers});
+    }
+    if (contents.units.empty())
+        return fail("no kernel '{}'; there are: {}", kernel, names);
+    return contents;
+}
+
+Result<Contents> read_glslc(Bytes bytes) {
+    const auto stages = archive::parse_glslc(bytes);
+    if (!stages)
+        return tl::unexpected(stages.error());
+    Contents contents{Container::Glslc, {}};
+    for (const archive::StageBlobs& blobs : *stages) {
+        const auto program = program::parse(blobs.control, blobs.code);
+        if (!program)
+            return tl::unexpected(program.error());
+        contents.units.push_back(unit_of(*program));
+    }
+    return contents;
+}
+
+bool is_dksh(Bytes bytes) {
+    constexpr std::string_view magic = "DKSH";
+    const auto start = slice(bytes, 0, magic.size());
+    return start && std::memcmp(start->data(), magic.data(), magic.size()) == 0;
+}
+
+Result<Contents> read_contents(Bytes bytes, const DisasmOptions& options) {
+    if (options.raw) {
+        Unit unit;
+        unit.code = bytes;
+        return Contents{Container::RawCode, {unit}};
+    }
+    if (options.cubin || archive::is_elf(bytes))
+        return read_cubin(bytes, options.kernel);
+    if (!options.kernel.empty())
+        return fail("--kernel names a kernel of a cubin, and at offset 0 is no ELF magic");
+    if (archive::is_glslc(bytes))
+        return read_glslc(bytes);
+    if (is_dksh(bytes))
+        return fail("a DKSH container (magic at offset 0): its layout is not known here; cut out the code and use "
+                    "--raw");
+    const auto program = program::parse_code(bytes);
+    if (!program)
+        return tl::unexpected(program.error());
+    Unit unit = unit_of(*program);
+    unit.code = without_padding(unit.code);
+    return Contents{Container::Program, {unit}};
+}
+
+// ---- listings
+
+void print(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_comment(std::string_view text) {
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find('\n', start), text.size());
+        fmt::print("// {}\n", text.substr(start, end - start));
+        start = end + 1;
+    }
+}
+
+// The listing without its words: control words are whole lines, others end in a comment.
+std::string without_words(std::string_view listing) {
+    std::string out;
+    for (std::size_t start = 0; start < listing.size();) {
+        const std::size_t end = listing.find('\n', start);
+        std::string_view line = listing.substr(start, end - start);
+        start = end + 1;
+        if (line.starts_with("    /*"))
+            continue;
+        out += line.substr(0, line.rfind("  /* 0x"));
+        out += '\n';
+    }
+    return out;
+}
+
+void print_heading(const Unit& unit) {
+    if (!unit.name.empty())
+        fmt::print("// kernel {}\n", unit.name);
+    else if (!unit.stage.empty())
+        fmt::print("// {} program\n", unit.stage);
+    if (unit.registers != 0)
+        fmt::print("// {} registers\n", unit.registers);
+    print_comment(unit.header);
+}
+
+void print_listing(const Unit& unit, const DisasmOptions& options) {
+    print_heading(unit);
+    const auto part = [&](Bytes code) {
+        const std::string listing = maxwell::listing(code);
+        print(options.no_hex ? without_words(listing) : listing);
+    };
+    part(unit.code);
+    if (!unit.second_code.empty()) {
+        print("// second part\n");
+        part(unit.second_code);
+    }
+}
+
+void print_source(const Unit& unit) {
+    print_heading(unit);
+    if (!unit.stage_keyword.empty())
+        fmt::print(".stage {}\n", unit.stage_keyword);
+    print(maxwell::source_listing(unit.code));
+    // A source is one program; the second part of a vertex program stands there to be read.
+    if (!unit.second_code.empty()) {
+        print("// second part\n");
+        print_comment(maxwell::source_listing(unit.second_code));
+    }
+}
+
+void print_graph(const Unit& unit) {
+    const std::string& name = unit.name.empty() ? unit.stage : unit.name;
+    print(flow_graph(unit.code, name));
+    if (!unit.second_code.empty())
+        print(flow_graph(unit.second_code, name + ", second part"));
+}
+
+// ---- JSON
 
 std::string text_of(const maxwell::CodeWord& word) {
     const auto instruction = maxwell::decode(word.word, word.address);
     return instruction ? maxwell::disassemble(*instruction, word.control.reuse) : "invalid";
 }
 
-void print_listing(Bytes code, const DisasmOptions& options) {
-    fmt::print("// wait mask : read barrier : write barrier : yield : stall\n");
-    for (const maxwell::CodeWord& word : maxwell::CodeView(code)) {
-        fmt::print("  /*{:04x}*/  {}  ", word.address, control_text(word.control));
-        if (options.no_hex)
-            fmt::print("{}\n", text_of(word));
-        else
-            fmt::print("{:<56} /* 0x{:016x} */\n", text_of(word), word.word);
-    }
-}
-
-nlohmann::json listing(Bytes code) {
+nlohmann::json instructions_of(Bytes code) {
     auto instructions = nlohmann::json::array();
-    for (const maxwell::CodeWord& word : maxwell::CodeView(code))
+    for (const maxwell::CodeWord word : maxwell::CodeView(code))
         instructions.push_back({{"address", word.address},
                                 {"word", fmt::format("{:016x}", word.word)},
                                 {"text", text_of(word)},
@@ -98,30 +260,32 @@ nlohmann::json listing(Bytes code) {
     return instructions;
 }
 
-void print_program(const program::Program& program, const DisasmOptions& options) {
-    if (options.json) {
-        nlohmann::json document{{"stage", program::name(program.stage)}, {"instructions", listing(program.code)}};
-        if (program.sph)
-            document["header"] = maxwell::describe(*program.sph);
-        if (!program.second_code.empty())
-            document["second_part"] = listing(program.second_code);
-        fmt::print("{}\n", document.dump(1));
-        return;
+nlohmann::json json_of(const Unit& unit) {
+    nlohmann::json document{{"instructions", instructions_of(unit.code)}};
+    if (!unit.name.empty())
+        document["name"] = unit.name;
+    if (!unit.stage.empty())
+        document["stage"] = unit.stage;
+    if (unit.registers != 0)
+        document["registers"] = unit.registers;
+    if (!unit.header.empty())
+        document["header"] = unit.header;
+    if (!unit.second_code.empty())
+        document["second_part"] = instructions_of(unit.second_code);
+    return document;
+}
+
+void print_json(const Contents& contents) {
+    nlohmann::json document;
+    if (contents.container == Container::Cubin || contents.container == Container::Glslc) {
+        auto& list = document[contents.container == Container::Cubin ? "kernels" : "programs"];
+        for (const Unit& unit : contents.units)
+            list.push_back(json_of(unit));
+    } else {
+        document = json_of(contents.units.front());
     }
-    fmt::print("// {} program\n", program::name(program.stage));
-    if (program.sph) {
-        const std::string header = maxwell::describe(*program.sph);
-        for (std::size_t start = 0; start < header.size();) {
-            const std::size_t end = std::min(header.find('\n', start), header.size());
-            fmt::print("// {}\n", std::string_view(header).substr(start, end - start));
-            start = end + 1;
-        }
-    }
-    print_listing(program.code, options);
-    if (!program.second_code.empty()) {
-        fmt::print("// second part\n");
-        print_listing(program.second_code, options);
-    }
+    // Names come from the file and may be no UTF-8.
+    fmt::print("{}\n", document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace
@@ -134,19 +298,23 @@ int run_disasm(const DisasmOptions& options) {
         report_error(command, bytes.error().message);
         return unavailable;
     }
-    if (options.raw) {
-        if (options.json)
-            fmt::print("{}\n", nlohmann::json{{"instructions", listing(*bytes)}}.dump(1));
-        else
-            print_listing(*bytes, options);
-        return success;
-    }
-    const auto program = program::parse_code(*bytes);
-    if (!program) {
-        report_error(command, fmt::format("{}: {}", options.file, program.error().message));
+    const auto contents = read_contents(*bytes, options);
+    if (!contents) {
+        report_error(command, fmt::format("{}: {}", options.file, contents.error().message));
         return failed;
     }
-    print_program(*program, options);
+    if (options.json) {
+        print_json(*contents);
+        return success;
+    }
+    for (const Unit& unit : contents->units) {
+        if (options.graph)
+            print_graph(unit);
+        else if (options.source)
+            print_source(unit);
+        else
+            print_listing(unit, options);
+    }
     return success;
 }
 

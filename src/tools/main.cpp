@@ -21,15 +21,28 @@ void add_info(CLI::App& app, InfoOptions& options) {
 
 void add_disasm(CLI::App& app, DisasmOptions& options) {
     CLI::App* const command = app.add_subcommand("disasm", "Disassemble Maxwell code");
-    command->add_option("file", options.file, "A GPU code area, or raw code with --raw; - is standard input");
+    command->add_option("file", options.file,
+                        "A GPU code area, a cubin or a GLSLC output, told by its magic; - is standard input");
     command->add_flag("--words", options.words, "Read hex words from standard input, one a line: WORD<TAB>TEXT");
-    command->add_flag("--raw", options.raw,
-                      "The file is bare code: bundles of one control word and three instructions");
-    command->add_flag("--json", options.json, "Print JSON");
-    command->add_flag("--no-hex", options.no_hex, "Leave out the instruction words");
+    CLI::Option* const raw = command->add_flag(
+        "--raw", options.raw, "The file is bare code: bundles of one control word and three instructions");
+    command->add_flag("--cubin", options.cubin, "The file is a cubin and nothing else (ELF64, SM 50 to 53)")
+        ->excludes(raw);
+    command->add_option("--kernel", options.kernel, "Only this kernel of a cubin; default all")->excludes(raw);
+    CLI::Option* const json = command->add_flag("--json", options.json, "Print JSON");
+    CLI::Option* const source =
+        command->add_flag("--source", options.source, "Print source that `heaviside asm` takes, with labels")
+            ->excludes(json);
+    command->add_flag("--cfg", options.graph, "Print the control-flow graph, one Graphviz digraph for each program")
+        ->excludes(json)
+        ->excludes(source);
+    command->add_flag("--no-hex", options.no_hex, "Leave the words out of the listing");
     command->callback([command, &options] {
         if (options.words == !options.file.empty())
             throw CLI::ValidationError(command->get_name(), "give a FILE, or --words with standard input");
+        if (options.words && (options.raw || options.cubin || !options.kernel.empty() || options.json ||
+                              options.source || options.graph || options.no_hex))
+            throw CLI::ValidationError(command->get_name(), "--words takes no other option");
     });
 }
 

@@ -3,12 +3,18 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -66,6 +72,9 @@ TEST_F(Command, HelpAndVersionSucceedAndNonsenseIsUsage) {
     EXPECT_EQ(run("2>/dev/null").code, 2);
     EXPECT_EQ(run("frobnicate 2>/dev/null").code, 2);
     EXPECT_EQ(run("disasm 2>/dev/null").code, 2);
+    EXPECT_EQ(run("disasm --words --json 2>/dev/null </dev/null").code, 2);
+    EXPECT_EQ(run("disasm --raw --cubin x 2>/dev/null").code, 2);
+    EXPECT_EQ(run("disasm --cfg --json x 2>/dev/null").code, 2);
     EXPECT_EQ(run("translate --to french x 2>/dev/null").code, 2);
 }
 
@@ -162,6 +171,300 @@ TEST_F(Command, EmbeddedProgramsAreCompilableHeaders) {
     const std::string header = read("v.h");
     EXPECT_THAT(header, HasSubstr("inline constexpr unsigned char v_prog_gpu["));
     EXPECT_THAT(header, HasSubstr("inline constexpr unsigned char v_prog_control[2000] = {"));
+}
+
+const fs::path corpus = HEAVISIDE_SOURCE_DIR "/../shared/corpus";
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(Command, RawListingsAreTheVendors) {
+    if (!fs::exists(corpus / "glsl/dev"))
+        GTEST_SKIP() << "no " << corpus / "glsl/dev"
+                     << " here";
+    int checked = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(corpus / "glsl/dev")) {
+        if (entry.path().extension() != ".lst")
+            continue;
+        const std::string want = text_of(entry.path());
+        fs::path code = entry.path();
+        code.replace_extension(".code.bin");
+        // Its first line says for which machine the code is.
+        ASSERT_EQ(run("disasm --raw '" + code.string() + "'").out, want.substr(want.find('\n') + 1)) << code;
+        ++checked;
+    }
+    EXPECT_GT(checked, 150);
+}
+
+// What a listing says, whatever its columns, braces and labels.
+struct Listing {
+    std::vector<std::pair<unsigned, std::string>> instructions; // address, text with blanks collapsed
+    std::vector<std::string> words;
+    std::vector<std::pair<std::string, unsigned>> pops; // SYNC, BRK, ... and where the vendor says that it leads
+};
+
+Listing read_listing(const std::string& text) {
+    Listing listing;
+    std::map<std::string, unsigned> labels;
+    std::vector<std::string> remarks;
+    std::vector<std::string> open; // labels whose instruction is still to come
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty() && line.front() != ' ' && line.back() == ':')
+            open.push_back(line.substr(0, line.size() - 1));
+        const auto word = line.find("/* 0x");
+        if (word != line.npos)
+            listing.words.push_back(line.substr(word + 3, 18));
+        const auto at = line.find_first_not_of(' ');
+        if (at == line.npos || line.compare(at, 2, "/*") != 0 || line[at + 2] == ' ' || line.find('\t') != line.npos)
+            continue;
+        const auto address = static_cast<unsigned>(std::stoul(line.substr(at + 2), nullptr, 16));
+        for (const std::string& label : std::exchange(open, {}))
+            labels[label] = address % 32 == 8 ? address - 8 : address; // a bundle's first instruction is its start
+        // The vendor's remark on what an instruction does.
+        if (const auto remark = line.find("(*\""); remark != line.npos)
+            remarks.emplace_back(line.substr(0, line.find("*)")));
+        const auto text_at = line.find("*/", at) + 2;
+        std::istringstream parts(line.substr(text_at, word == line.npos ? word : word - text_at));
+        std::string instruction;
+        for (std::string part; parts >> part;)
+            if (part != "{" && part != "}" && part != ";")
+                instruction += (instruction.empty() ? "" : " ") + part;
+        if (instruction.back() == ';')
+            instruction.pop_back();
+        instruction = instruction.substr(0, instruction.find(" (*"));
+        listing.instructions.emplace_back(address, instruction);
+    }
+    for (const std::string& remark : remarks) {
+        const auto target = remark.find("BRANCH_TARGETS .");
+        if (target == remark.npos || remark.find(',', target) != remark.npos)
+            continue;
+        const unsigned address = labels.at(remark.substr(target + 15, remark.find('"', target) - target - 15));
+        for (const char* name : {"SYNC", "BRK", "CONT", "RET"})
+            if (remark.find(name) < target)
+                listing.pops.emplace_back(name, address % 32 == 0 ? address + 8 : address);
+    }
+    for (auto& [address, instruction] : listing.instructions) {
+        const auto symbol = instruction.find("`(");
+        if (symbol == instruction.npos)
+            continue;
+        std::ostringstream target;
+        target << "0x" << std::hex << labels.at(instruction.substr(symbol + 2, instruction.find(')') - symbol - 2));
+        instruction.replace(symbol, instruction.find(')') + 1 - symbol, target.str());
+    }
+    return listing;
+}
+
+TEST_F(Command, KernelsAreListedAsTheVendorDoes) {
+    if (!fs::exists(corpus / "ptx/dev"))
+        GTEST_SKIP() << "no " << corpus / "ptx/dev"
+                     << " here";
+    int checked = 0;
+    for (const auto& entry : fs::directory_iterator(corpus / "ptx/dev")) {
+        const Outcome outcome = run("disasm '" + (entry.path() / "kernel.cubin").string() + "'");
+        ASSERT_EQ(outcome.code, 0) << entry.path();
+        const Listing got = read_listing(outcome.out), want = read_listing(text_of(entry.path() / "kernel.sass"));
+        ASSERT_EQ(got.instructions.size(), want.instructions.size()) << entry.path();
+        for (std::size_t i = 0; i < want.instructions.size(); ++i)
+            EXPECT_EQ(got.instructions[i], want.instructions[i]) << entry.path();
+        EXPECT_EQ(got.words, want.words) << entry.path();
+        checked += static_cast<int>(want.instructions.size());
+    }
+    EXPECT_GT(checked, 10000);
+}
+
+bool has_line(const std::string& text, const std::string& part, const std::string& end) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find(part) != line.npos && line.ends_with(end))
+            return true;
+    return false;
+}
+
+// The vendor's listings say where each SYNC leads.
+TEST_F(Command, GraphsFollowTheStackAsTheVendorDoes) {
+    if (!fs::exists(corpus / "ptx/dev"))
+        GTEST_SKIP() << "no " << corpus / "ptx/dev"
+                     << " here";
+    int checked = 0;
+    for (const auto& entry : fs::directory_iterator(corpus / "ptx/dev")) {
+        const Listing listing = read_listing(text_of(entry.path() / "kernel.sass"));
+        if (listing.pops.empty())
+            continue;
+        const Outcome outcome = run("disasm --cfg '" + (entry.path() / "kernel.cubin").string() + "'");
+        EXPECT_THAT(outcome.out, testing::Not(HasSubstr("left out"))) << entry.path();
+        for (const auto& [name, target] : listing.pops) {
+            std::array<char, 16> edge{};
+            std::snprintf(edge.data(), edge.size(), " -> b%04x [", target);
+            EXPECT_TRUE(has_line(outcome.out, edge.data(), name + "\"];")) << entry.path() << edge.data() << name;
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 100);
+}
+
+// Two kernels by the ELF-64 format: `first`, a bundle of a vendor's kernel, and `second`, the same again.
+std::string two_kernels() {
+    std::string file(0x100 + 4 * 64, '\0');
+    const auto put = [&](std::size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
+    file.replace(0, 7,
+                 "\x7f"
+                 "ELF\x02\x01\x01");
+    put(0x12, std::uint16_t{190});
+    put(0x28, std::uint64_t{0x100});
+    put(0x30, std::uint32_t{0x350535});
+    put(0x3a, std::uint16_t{64});
+    put(0x3c, std::uint16_t{4});
+    put(0x3e, std::uint16_t{1});
+    file.replace(0x41, 11, ".text.first");
+    file.replace(0x4d, 12, ".text.second");
+    std::size_t at = 0x80;
+    for (const std::uint64_t word :
+         {0x083fc400e3e007f6u, 0x4c98078000870001u, 0xf0c8000002170007u, 0x3848000000270708u}) {
+        put(at, word);
+        at += 8;
+    }
+    const auto section = [&](std::size_t index, std::uint32_t name, std::uint64_t offset, std::uint64_t size) {
+        put(0x100 + index * 64, name);
+        put(0x100 + index * 64 + 0x18, offset);
+        put(0x100 + index * 64 + 0x20, size);
+    };
+    section(1, 0, 0x40, 0x40);
+    section(2, 1, 0x80, 32);
+    section(3, 13, 0x80, 32);
+    return file;
+}
+
+TEST_F(Command, CubinsAreListedByKernel) {
+    const std::string cubin = write("two.cubin", two_kernels());
+    const std::string body = "    /* 0x083fc400e3e007f6 */\n"
+                             "  /*0008*/                   MOV R1, c[0x0][0x20] ;  /* 0x4c98078000870001 */\n"
+                             "  /*0010*/                   S2R R7, SR_TID.X ;  /* 0xf0c8000002170007 */\n"
+                             "  /*0018*/                   SHL R8, R7.reuse, 0x2 ;  /* 0x3848000000270708 */\n";
+    EXPECT_EQ(run("disasm '" + cubin + "'").out, "// kernel first\n" + body + "// kernel second\n" + body);
+    EXPECT_EQ(run("disasm --cubin --kernel second '" + cubin + "'").out, "// kernel second\n" + body);
+    EXPECT_EQ(run("disasm --kernel first --no-hex '" + cubin + "'").out,
+              "// kernel first\n"
+              "  /*0008*/                   MOV R1, c[0x0][0x20] ;\n"
+              "  /*0010*/                   S2R R7, SR_TID.X ;\n"
+              "  /*0018*/                   SHL R8, R7.reuse, 0x2 ;\n");
+    const auto kernels = nlohmann::json::parse(run("disasm --json '" + cubin + "'").out)["kernels"];
+    ASSERT_EQ(kernels.size(), 2u);
+    EXPECT_EQ(kernels[1]["name"], "second");
+    EXPECT_EQ(kernels[1]["instructions"][2]["text"], "SHL R8, R7.reuse, 0x2 ;");
+
+    const Outcome missing = run("disasm --kernel third '" + cubin + "' 2>&1");
+    EXPECT_EQ(missing.code, 1);
+    EXPECT_THAT(missing.out, HasSubstr("two.cubin: no kernel 'third'; there are: first, second"));
+}
+
+TEST_F(Command, BrokenContainersAreNamedErrors) {
+    const std::string whole = two_kernels();
+    for (const std::size_t size : {0u, 4u, 0x3fu, 0x100u, 0x1ffu}) {
+        const std::string cubin = write("cut.cubin", whole.substr(0, size));
+        const Outcome outcome = run("disasm --cubin '" + cubin + "' 2>&1");
+        EXPECT_EQ(outcome.code, 1) << size;
+        EXPECT_THAT(outcome.out, testing::AllOf(HasSubstr("cut.cubin: ELF: "), HasSubstr("0x"))) << size;
+    }
+    const Outcome glslc = run("disasm '" + write("cut.glslc", "\x91\x68\x86\x19 and no more") + "' 2>&1");
+    EXPECT_EQ(glslc.code, 1);
+    EXPECT_THAT(glslc.out, HasSubstr("cut.glslc: GLSLC: total size"));
+    const Outcome dksh = run("disasm '" + write("a.dksh", "DKSH and the rest") + "' 2>&1");
+    EXPECT_EQ(dksh.code, 1);
+    EXPECT_THAT(dksh.out, HasSubstr("DKSH"));
+    EXPECT_EQ(run("disasm --kernel x '" + write("a.bin", std::string(64, '\0')) + "' 2>/dev/null").code, 1);
+}
+
+TEST_F(Command, SourceAssemblesBackToTheSameProgram) {
+    const std::string source = write("loop.sass", ".stage compute\n"
+                                                  "    {stall=6} MOV32I R0, 0x4\n"
+                                                  "again:\n"
+                                                  "    {stall=6 yield} IADD32I R0, R0.reuse, -0x1\n"
+                                                  "    {stall=13} ISETP.NE.AND P0, PT, R0, RZ, PT\n"
+                                                  "    {stall=5 wait=0,2} @P0 BRA again\n"
+                                                  "    EXIT\n");
+    const std::string first = (folder / "first").string(), second = (folder / "second").string();
+    ASSERT_EQ(run("asm '" + source + "' -o '" + first + "'").code, 0);
+    const Outcome printed = run("disasm --source '" + first + ".gpu.bin'");
+    EXPECT_EQ(printed.code, 0);
+    EXPECT_THAT(printed.out, HasSubstr("\nL0010:\n"));
+    EXPECT_THAT(printed.out, HasSubstr("@P0 BRA L0010 ;"));
+    ASSERT_EQ(run("asm '" + write("printed.sass", printed.out) + "' -o '" + second + "'").code, 0);
+    const auto instructions = [](const std::string& name) {
+        return nlohmann::json::parse(run("disasm --json '" + name + ".gpu.bin'").out)["instructions"];
+    };
+    const auto before = instructions(first), after = instructions(second);
+    ASSERT_GE(before.size(), 6u);
+    ASSERT_GE(after.size(), before.size()); // padding may grow
+    for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_EQ(before[i], after[i]);
+}
+
+// Lines of a graph that name blocks (without their text) and edges.
+std::vector<std::string> blocks_and_edges(const std::string& graph) {
+    std::vector<std::string> found;
+    std::istringstream lines(graph);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("  b") || line.starts_with("  indirect"))
+            found.push_back(line.find("->") != line.npos ? line.substr(2) : line.substr(2, line.find(' ', 2) - 2));
+    return found;
+}
+
+TEST_F(Command, ControlFlowIsAGraphOfBlocks) {
+    const auto graph_of = [&](const std::string& source) {
+        const std::string output = (folder / "graph").string();
+        EXPECT_EQ(run("asm '" + write("graph.sass", ".stage compute\n" + source) + "' -o '" + output + "'").code, 0);
+        const Outcome outcome = run("disasm --cfg '" + output + ".gpu.bin'");
+        EXPECT_EQ(outcome.code, 0);
+        EXPECT_THAT(outcome.out, testing::StartsWith("digraph \"compute\" {\n"));
+        EXPECT_THAT(outcome.out, testing::EndsWith("}\n"));
+        return outcome.out;
+    };
+    // Instructions stand at 0x08, 0x10, 0x18, 0x28, ...
+    const std::string loop = graph_of("    MOV32I R0, 0x4\n"                  // 08
+                                      "    SSY done\n"                        // 10
+                                      "again:\n"                              //
+                                      "    IADD32I R0, R0, -0x1\n"            // 18
+                                      "    ISETP.NE.AND P0, PT, R0, RZ, PT\n" // 28
+                                      "    @P0 BRA again\n"                   // 30
+                                      "    SYNC\n"                            // 38
+                                      "done:\n"                               //
+                                      "    EXIT\n");                          // 48
+    EXPECT_THAT(blocks_and_edges(loop),
+                testing::UnorderedElementsAre("b0008", "b0018", "b0038", "b0048", "b0008 -> b0018;",
+                                              "b0008 -> b0048 [label=\"SSY\"] [style=dashed];",
+                                              "b0018 -> b0018 [label=\"@P0\"];", "b0018 -> b0038 [label=\"@!P0\"];",
+                                              "b0038 -> b0048 [label=\"SYNC\"];"));
+    EXPECT_THAT(loop, HasSubstr("b0038 [label=\"0038: SYNC ;\\l\"];"));
+
+    // A break drops the reconvergence point above it; a call comes back behind itself.
+    const std::string calls = graph_of("    PBK out\n"      // 08
+                                       "    SSY joined\n"   // 10
+                                       "    @!P1 BRK\n"     // 18
+                                       "    SYNC\n"         // 28
+                                       "joined:\n"          //
+                                       "    CAL function\n" // 30
+                                       "out:\n"             //
+                                       "    EXIT\n"         // 38
+                                       "function:\n"        //
+                                       "    BRX R0 0x0\n"); // 48
+    EXPECT_THAT(blocks_and_edges(calls),
+                testing::UnorderedElementsAre("b0008", "b0028", "b0030", "b0038", "b0048", "indirect",
+                                              "b0008 -> b0038 [label=\"PBK\"] [style=dashed];",
+                                              "b0008 -> b0030 [label=\"SSY\"] [style=dashed];",
+                                              "b0008 -> b0038 [label=\"@!P1 BRK\"];", "b0008 -> b0028 [label=\"@P1\"];",
+                                              "b0028 -> b0030 [label=\"SYNC\"];",
+                                              "b0030 -> b0048 [label=\"CAL\"] [style=dashed];", "b0048 -> indirect;"));
+    const std::string returns = graph_of("    CAL function\n" // 08
+                                         "    EXIT\n"         // 10
+                                         "function:\n"        //
+                                         "    RET\n");        // 18
+    EXPECT_THAT(blocks_and_edges(returns),
+                testing::UnorderedElementsAre("b0008", "b0010", "b0018",
+                                              "b0008 -> b0018 [label=\"CAL\"] [style=dashed];",
+                                              "b0018 -> b0010 [label=\"RET\"];"));
 }
 
 } // namespace
