@@ -274,12 +274,13 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
     const gpu::ImageDescription& sd = source->image.description();
     const gpu::ImageDescription& dd = dest->image.description();
     const bool depth = !(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT);
-    const bool possible = raw ? sd.samples == dd.samples
-                              : sd.samples == VK_SAMPLE_COUNT_1_BIT && dd.samples == VK_SAMPLE_COUNT_1_BIT &&
-                                    source->image.aspects() == dest->image.aspects() &&
-                                    (!depth || sd.format == dd.format) &&
-                                    Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) ==
-                                        Formats::numeric_class(static_cast<texture::Format>(r.dest.view.format));
+    const auto dest_format = static_cast<texture::Format>(r.dest.view.format);
+    const bool scalable = sd.samples == VK_SAMPLE_COUNT_1_BIT && dd.samples == VK_SAMPLE_COUNT_1_BIT &&
+                          source->image.aspects() == dest->image.aspects() && (!depth || sd.format == dd.format) &&
+                          Formats::can_draw(dest_format) && s_.formats->image(dest_format).drawable &&
+                          Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) ==
+                              Formats::numeric_class(dest_format);
+    const bool possible = raw ? sd.samples == dd.samples : scalable;
     if (!possible) {
         log::error_once("CopyTextureToTexture: format {:#x} with {} samples does not convert to {:#x} with {}",
                         r.source.view.format, static_cast<u32>(sd.samples), r.dest.view.format,

@@ -68,6 +68,12 @@ void Executor::resolve_targets() {
             log::error_once("render target {}: format {:#x} is none for it", i, image.view.format);
             continue;
         }
+        const VkSampleCountFlagBits samples = t.image.description().samples;
+        if (layers_ != ~0u && samples != samples_) {
+            log::error_once("render target {}: {} samples beside {}", i, static_cast<u32>(samples),
+                            static_cast<u32>(samples_));
+            continue;
+        }
         u32 layers = std::max<u32>(1, image.view.layer_count);
         Target target{.texture = &t,
                       .view = VK_NULL_HANDLE,
@@ -85,7 +91,7 @@ void Executor::resolve_targets() {
         extent_.width = std::min(extent_.width, std::max(1u, e.width >> level));
         extent_.height = std::min(extent_.height, std::max(1u, e.height >> level));
         layers_ = std::min(layers_, layers);
-        samples_ = t.image.description().samples;
+        samples_ = samples;
     }
     // The same storage in two slots is written by the lower one only (REN-078).
     for (u32 i = 1; i < depth_slot; ++i)
