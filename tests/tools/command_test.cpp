@@ -402,6 +402,26 @@ TEST_F(Command, SourceAssemblesBackToTheSameProgram) {
         EXPECT_EQ(before[i], after[i]);
 }
 
+TEST_F(Command, SourcesOfKernelsAssembleBack) {
+    if (!fs::exists(corpus / "ptx/dev"))
+        GTEST_SKIP() << "no " << corpus / "ptx/dev"
+                     << " here";
+    const std::string source = (folder / "k.sass").string(), output = (folder / "k").string();
+    int checked = 0;
+    for (const auto& entry : fs::directory_iterator(corpus / "ptx/dev")) {
+        const std::string cubin = (entry.path() / "kernel.cubin").string();
+        ASSERT_EQ(run("disasm --source '" + cubin + "' >'" + source + "'").code, 0) << cubin;
+        ASSERT_EQ(run("asm '" + source + "' -o '" + output + "'").code, 0) << cubin;
+        const Listing want = read_listing(run("disasm '" + cubin + "'").out);
+        Listing got = read_listing(run("disasm '" + output + ".gpu.bin'").out);
+        ASSERT_GE(got.words.size(), want.words.size()) << cubin; // padding may grow
+        got.words.resize(want.words.size());
+        EXPECT_EQ(got.words, want.words) << cubin;
+        ++checked;
+    }
+    EXPECT_GT(checked, 100);
+}
+
 // Lines of a graph that name blocks (without their text) and edges.
 std::vector<std::string> blocks_and_edges(const std::string& graph) {
     std::vector<std::string> found;
