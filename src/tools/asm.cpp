@@ -69,14 +69,11 @@ Result<program::Stage> program_stage(maxwell::Stage stage) {
     return fail("the source names no stage: begin it with `.stage vertex` or another");
 }
 
-Result<program::Blobs> build(const fs::path& path) {
-    const auto source = read_text(path);
-    if (!source)
-        return tl::unexpected(source.error());
+Result<program::Blobs> build(const fs::path& path, std::string_view source) {
     maxwell::AssembleOptions options;
     options.file = path.string();
     options.include = [&](std::string_view file) { return read_text(path.parent_path() / file); };
-    const auto assembled = maxwell::assemble(*source, options);
+    const auto assembled = maxwell::assemble(source, options);
     if (!assembled)
         return tl::unexpected(assembled.error());
     const auto stage = program_stage(assembled->stage);
@@ -123,7 +120,12 @@ Result<void> write(const program::Blobs& blobs, const AsmOptions& options) {
 int run_asm(const AsmOptions& options) {
     if (options.words)
         return assemble_words();
-    const auto blobs = build(options.file);
+    const auto source = read_text(options.file);
+    if (!source) {
+        report_error(command, source.error().message);
+        return unavailable;
+    }
+    const auto blobs = build(options.file, *source);
     if (!blobs) {
         report_error(command, blobs.error().message);
         return failed;

@@ -158,7 +158,7 @@ TEST_F(Command, ErrorsNameFileLineAndColumn) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.out, HasSubstr("bad.sass:3:"));
     EXPECT_FALSE(fs::exists(folder / "bad.gpu.bin"));
-    EXPECT_EQ(run("asm /no/such/file.sass -o x 2>/dev/null").code, 1);
+    EXPECT_EQ(run("asm /no/such/file.sass -o x 2>/dev/null").code, 3);
     EXPECT_EQ(run("disasm /no/such/file 2>/dev/null").code, 3);
     EXPECT_EQ(run("translate /no/such/file 2>/dev/null").code, 3);
     const Outcome piped = run("disasm /no/such/file 2>&1");
