@@ -152,7 +152,7 @@ void run_all(std::vector<Job>& jobs, const TranslateOptions& options) {
     const auto work = [&] {
         for (std::size_t i = next++; i < jobs.size(); i = next++) {
             if (jobs[i].output != options.output) { // in a folder, which -o may name before it exists
-                std::error_code ignored; // writing reports it
+                std::error_code ignored;            // writing reports it
                 fs::create_directories(jobs[i].output.parent_path(), ignored);
             }
             if (const auto result = run(jobs[i], options.to); !result)
