@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <span>
 #include <unistd.h>
 
 namespace heaviside::tools {
@@ -39,9 +40,8 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
             return fail("{}: {}", path.string(), std::strerror(errno));
         bytes.assign(std::istreambuf_iterator<char>(file), {});
     }
-    std::vector<std::byte> result(bytes.size());
-    std::memcpy(result.data(), bytes.data(), bytes.size());
-    return result;
+    const auto content = std::as_bytes(std::span(bytes));
+    return std::vector<std::byte>(content.begin(), content.end());
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
