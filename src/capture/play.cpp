@@ -51,7 +51,8 @@ public:
         --range;
         if (address - range->first > range->second || range->second - (address - range->first) < bytes.size())
             return fail("memory contents at {:#x}, {:#x} bytes, leave their pool", address, bytes.size());
-        std::memcpy(reinterpret_cast<void*>(address), bytes.data(), bytes.size());
+        if (!bytes.empty())
+            std::memcpy(reinterpret_cast<void*>(address), bytes.data(), bytes.size());
         return {};
     }
 
