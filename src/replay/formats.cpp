@@ -7,7 +7,6 @@ using texture::Compression;
 using texture::Format;
 using texture::FormatInfo;
 using texture::Kind;
-using texture::Order;
 
 struct Row {
     u16 format; // NVNformat

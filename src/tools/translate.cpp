@@ -191,6 +191,7 @@ void print_summary(const std::vector<Job>& jobs) {
     }
     fmt::print(stderr, "{} of {} programs translated\n", jobs.size() - failures, jobs.size());
     std::vector<std::pair<std::size_t, std::string>> order;
+    order.reserve(reasons.size());
     for (const auto& [reason, count] : reasons)
         order.emplace_back(count, reason);
     std::sort(order.rbegin(), order.rend());
