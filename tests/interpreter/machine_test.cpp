@@ -134,6 +134,39 @@ TEST(Machine, LocalMemoryBelongsToItsThread) {
         EXPECT_EQ((*words)[n], 2 * n) << n;
 }
 
+TEST(Machine, FlagsOfAWideSumAreThoseOfTheWholeNumber) {
+    // (high, low) + (high, low) in two words; the flags after the high word as P2R CC reads them: zero 1, sign 2,
+    // carry 4, overflow 8. Worked out on 64-bit numbers.
+    struct Case {
+        u64 a, b;
+        u32 flags;
+    };
+    const Case cases[] = {
+        {1, 0, 0},                                      // the high word alone would be zero
+        {u64{1} << 32, 0, 0},                           // the low word alone would be zero
+        {0, 0, 1},                                      //
+        {~u64{0}, 1, 1 | 4},                            // wraps to zero with a carry out
+        {0xffffffff, 1, 0},                             // the carry between the words
+        {u64{0x7fffffff} << 32 | 0xffffffff, 1, 2 | 8}, // the largest number plus one
+        {u64{1} << 63, u64{1} << 63, 1 | 4 | 8},        // twice the smallest number
+    };
+    for (const Case& c : cases) {
+        const auto words = run_over_words(
+            fmt::format("    MOV R0, RZ\n{}"
+                        "    MOV32I R2, {:#x}\n    MOV32I R3, {:#x}\n    MOV32I R4, {:#x}\n    MOV32I R5, {:#x}\n"
+                        "    IADD R6.CC, R2, R4\n"
+                        "    IADD.X R7.CC, R3, R5\n"
+                        "    P2R R8, CC, RZ, 0xf\n"
+                        "    STG.E [R10], R8\n    STG.E [R10+0x4], R6\n    STG.E [R10+0x8], R7\n    EXIT\n",
+                        address_of_r0, static_cast<u32>(c.a), static_cast<u32>(c.a >> 32), static_cast<u32>(c.b),
+                        static_cast<u32>(c.b >> 32)),
+            {1, 1, 1});
+        ASSERT_TRUE(words) << words.error().message;
+        EXPECT_EQ((*words)[0], c.flags) << std::hex << c.a << " + " << c.b;
+        EXPECT_EQ(u64{(*words)[2]} << 32 | (*words)[1], c.a + c.b);
+    }
+}
+
 void expect_error(const std::string& source, const std::string& part) {
     const auto words = run_over_words(source, {1, 1, 1}, {1, 1, 1}, 10000);
     ASSERT_FALSE(words) << source;
