@@ -93,10 +93,6 @@ bool compare(Compare op, u32 a, u32 b, bool is_signed) {
     }
 }
 
-bool join(BoolOp op, bool a, bool b) {
-    return op == BoolOp::And ? a && b : op == BoolOp::Or ? a || b : a != b;
-}
-
 bool refuses_extended(Warp& warp, const Instruction& in) {
     if (in.has(Modifier::Extended))
         warp.fault = "comparison over two words (.X) is not built";

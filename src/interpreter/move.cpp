@@ -6,10 +6,6 @@ namespace {
 
 using maxwell::BoolOp;
 
-bool join(BoolOp op, bool a, bool b) {
-    return op == BoolOp::And ? a && b : op == BoolOp::Or ? a || b : a != b;
-}
-
 void mov(Warp& warp, const Instruction& in, u32 mask) {
     const Operand d = in.operand(Slot::D), b = in.operand(in.has(Slot::B) ? Slot::B : Slot::I);
     for_lanes(mask, [&](unsigned lane) { warp.set(d.reg, lane, raw(warp, b, lane)); });

@@ -129,10 +129,6 @@ bool compare(Compare op, f32 x, f32 y) {
     return true;
 }
 
-bool join(BoolOp op, bool a, bool b) {
-    return op == BoolOp::And ? a && b : op == BoolOp::Or ? a || b : a != b;
-}
-
 void fsetp(Warp& warp, const Instruction& in, u32 mask) {
     const Operand p = in.operand(Slot::P), q = in.operand(Slot::Q), a = in.operand(Slot::A), b = in.operand(Slot::B),
                   s = in.operand(Slot::S);

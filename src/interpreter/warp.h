@@ -81,6 +81,11 @@ void for_lanes(u32 mask, F&& f) {
 // The selected byte or half, zero-extended or sign-extended; the whole word without a selection.
 [[nodiscard]] u32 part_of(u32 value, maxwell::Part part, bool is_signed);
 
+// How a comparison and a source predicate are joined.
+[[nodiscard]] constexpr bool join(maxwell::BoolOp op, bool a, bool b) {
+    return op == maxwell::BoolOp::And ? a && b : op == maxwell::BoolOp::Or ? a || b : a != b;
+}
+
 // Executes `instruction` for the lanes in `mask` (not empty). Errors go to Warp::fault.
 using Execute = void (*)(Warp& warp, const Instruction& instruction, u32 mask);
 // Null for instructions that are not built.
