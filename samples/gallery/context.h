@@ -4,6 +4,7 @@
 
 #include <nvn/nvn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

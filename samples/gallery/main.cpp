@@ -137,15 +137,15 @@ int main(int argc, char** argv) {
         const auto animation_start = Clock::now();
         const int width = window ? 1280 : 640, height = window ? 720 : 360;
         int frames = 0;
-        const gallery::Texture& last =
-            gallery::animate(*context, window, width, height, window ? 1 << 30 : arguments.frames, [&] {
+        const gallery::Texture* const last =
+            &gallery::animate(*context, window, width, height, window ? 1 << 30 : arguments.frames, [&] {
                 const bool more = keep_going();
                 frames += more;
                 return more;
             });
         const double seconds = seconds_since(animation_start);
         if (!window)
-            ok &= save(*context, last, arguments.output / "window.png");
+            ok &= save(*context, *last, arguments.output / "window.png");
         std::printf("%d frames in %.2f s: %.1f frames per second\n", frames, seconds, frames / seconds);
     }
     std::printf("%d draws, %d dispatches, %zu programs, %d memory callbacks, %.2f s in all\n", context->draws,

@@ -6,6 +6,7 @@
 #include "nvn/entry_table.h"
 #include "nvn/runtime.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "gpu/dirty.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heaviside::gpu {

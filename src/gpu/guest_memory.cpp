@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "gpu/commands.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>

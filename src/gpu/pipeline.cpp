@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heaviside::gpu {

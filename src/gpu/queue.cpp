@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 
+#include <algorithm>
+
 namespace heaviside::gpu {
 
 Result<std::unique_ptr<Queue>> Queue::create(const Device& device, const BindingLayout& layout, DescriptorHeap* heap,

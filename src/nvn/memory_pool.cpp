@@ -4,6 +4,7 @@
 #include "nvn/host.h"
 #include "nvn/report.h"
 
+#include <algorithm>
 #include <array>
 
 namespace heaviside::nvn {

@@ -1,6 +1,7 @@
 // Integer, float, double and half operations.
 #include "shader/emitter.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace heaviside::shader {

@@ -1,6 +1,8 @@
 // Warps and groups of threads: barriers, votes, shuffles, quad arithmetic.
 #include "shader/emitter.h"
 
+#include <algorithm>
+
 namespace heaviside::shader {
 
 using ir::Inst;

@@ -124,7 +124,7 @@ Result<std::vector<Job>> plan(const TranslateOptions& options) {
     }
     for (const std::string& input : options.inputs) {
         const bool folder = fs::is_directory(input, error);
-        const auto programs = folder ? programs_in(input) : Result<std::vector<fs::path>>({fs::path(input)});
+        const auto programs = folder ? programs_in(input) : Result<std::vector<fs::path>>(std::vector<fs::path>{input});
         if (!programs)
             return tl::unexpected(programs.error());
         const fs::path root = folder ? fs::path(input) : fs::path(input).parent_path();

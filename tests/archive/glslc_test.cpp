@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace heaviside;
 using namespace heaviside::archive;
 using program::Stage;

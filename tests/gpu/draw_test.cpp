@@ -5,6 +5,8 @@
 #include "tests/gpu/shaders/feedback.frag.h"
 #include "tests/gpu/shaders/swap.geom.h"
 
+#include <algorithm>
+
 namespace heaviside::gpu::test {
 namespace {
 

@@ -4,6 +4,7 @@
 #include "gpu/kernels.h"
 #include "texture/tiling.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 

@@ -1,6 +1,7 @@
 // Queues: submissions, their state and order, fences recorded and queued, several queues and threads.
 #include "command_fixture.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace heaviside::nvn {

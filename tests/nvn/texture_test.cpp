@@ -3,6 +3,7 @@
 
 #include "base/types.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
