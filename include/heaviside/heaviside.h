@@ -96,9 +96,9 @@ typedef struct heaviside_config {
 
     const char* device;  /* part of a Vulkan device's name, or its index; NULL: the best one. HEAVISIDE_DEVICE */
     const char* disable; /* comma-separated capabilities to do without ("shader_object,geometry"). HEAVISIDE_DISABLE */
-    const char* cache_dir; /* translated shaders and driver binaries; NULL: $XDG_CACHE_HOME/heaviside; "": none.
+    const char* cache_dir; /* folder of the driver's shader binaries, made if missing; NULL, "": none on disk.
                               HEAVISIDE_CACHE */
-    int validation;    /* 1: enable the Khronos validation layer, fail init if it is missing. HEAVISIDE_VALIDATION */
+    int validation;    /* 1: enable the Khronos validation layer; one warning if it is missing. HEAVISIDE_VALIDATION */
     int stop_on_error; /* 1: after the first guest error every later submission is dropped. HEAVISIDE_STOP_ON_ERROR */
 
     int nvn_major, nvn_minor; /* API version that nvnDeviceGetInteger reports; 0, 0: 55.15 */
@@ -149,7 +149,7 @@ typedef struct heaviside_stats {
     uint64_t draws;
     uint64_t dispatches;
     uint64_t programs;           /* shader programs translated */
-    uint64_t program_cache_hits; /* translated in an earlier run */
+    uint64_t program_cache_hits; /* translated in an earlier run; 0: translations are not kept on disk yet */
     uint64_t programs_pending;   /* being compiled now */
     uint64_t errors;             /* guest errors reported (each with a log line the first time) */
     uint64_t unimplemented;      /* calls of entry points that are not built yet */

@@ -1,6 +1,5 @@
 // Bindings: programs, buffers, handles, pools, render targets.
 #include "nvn/command_buffer.h"
-#include "nvn/command_inferred.h"
 #include "nvn/entry_points.h"
 #include "nvn/report.h"
 
@@ -178,7 +177,8 @@ void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, NVNshaderSta
     bind_handles(cmdBuf, __func__, HandleKind::SeparateSampler, stage, first, count, handles);
 }
 
-// --- Deferred binds (command_inferred.h) ---
+// --- Deferred binds: prototypes inferred from their siblings. They may take effect with the next draw at the latest,
+// which binding at once does. ---
 
 void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                                 const NVNbufferRange* buffers) {

@@ -1,6 +1,5 @@
 // Command buffers: life, memory, recordings, and lists in lists.
 #include "nvn/command_buffer.h"
-#include "nvn/command_inferred.h"
 #include "nvn/command_lent.h"
 #include "nvn/command_list.h"
 #include "nvn/entry_points.h"

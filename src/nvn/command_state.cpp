@@ -1,6 +1,5 @@
 // State objects and values. What an application holds is what a record holds (stream/state.h): binding is a copy.
 #include "nvn/command_buffer.h"
-#include "nvn/command_inferred.h"
 #include "nvn/entry_points.h"
 #include "nvn/report.h"
 

@@ -1,7 +1,6 @@
 #include "nvn/entry_points.h"
 
 #include "base/log.h"
-#include "nvn/command_inferred.h"
 #include "nvn/entry_table.h"
 #include "nvn/host.h"
 #include "nvn/trace.h"

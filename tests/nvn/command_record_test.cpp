@@ -1,8 +1,6 @@
 // What each call records: arguments by value, booleans by their low 8 bits, invalid arguments as one error and nothing.
 #include "command_fixture.h"
 
-#include "nvn/command_inferred.h"
-
 #include <limits>
 
 namespace heaviside::nvn {
