@@ -112,6 +112,10 @@ void bar(Warp& warp, const Instruction& in, u32 /*mask*/) {
 
 } // namespace
 
+u32 tested_lanes(const Warp& warp, const Instruction& in, u32 mask) {
+    return tested(warp, in, mask);
+}
+
 std::span<const Row> flow_rows() {
     static constexpr Row rows[] = {
         {Opcode::BRA, bra},

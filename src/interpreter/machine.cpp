@@ -133,8 +133,12 @@ Result<void> run(const Launch& launch) {
             for (u32 x = 0; x < launch.grid[0]; ++x) {
                 Workgroup workgroup{&launch, {x, y, z}, std::vector<std::byte>(launch.shared_bytes)};
                 auto warps = make_warps(workgroup);
+                if (launch.stage)
+                    begin_stage(*launch.stage, warps[0]);
                 if (auto result = run_workgroup(warps, words); !result)
                     return result;
+                if (launch.stage)
+                    end_stage(*launch.stage, warps[0]);
             }
     return {};
 }

@@ -16,6 +16,9 @@ namespace heaviside::interpreter {
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned bank_count = 18;
 
+struct TextureUnits; // image.h
+struct StageState;   // stage.h
+
 // Memory at GPU addresses that the program may touch. The bytes are the caller's.
 struct MemoryRange {
     u64 address = 0;
@@ -30,6 +33,10 @@ struct Launch {
     u32 shared_bytes = 0;                // of a workgroup
     u32 local_bytes = 0;                 // of a thread
     std::span<const MemoryRange> global; // what LD, ST, LDG, STG and atomics reach
+    u32 shared_window = 0;               // generic addresses of shared memory, 16 MiB from here on; 0: none
+    u32 local_window = 0;                // the same for local memory
+    const TextureUnits* textures = nullptr; // what texture and surface handles name; null: nothing
+    StageState* stage = nullptr;            // graphics programs: set by the functions of stage.h
     u64 step_limit = u64{1} << 32;       // instructions of a warp before it counts as endless
 };
 

@@ -92,7 +92,7 @@ template <Space S>
 void store(Warp& warp, const Instruction& in, u32 mask) {
     const Operand a = in.operand(Slot::A), b = in.operand(in.has(Slot::B) ? Slot::B : Slot::D);
     const Access access = access_of(in.get<DataType>());
-    for_lanes(mask, [&](unsigned lane) {
+    for_lanes(S == Space::Global ? leaving_lanes(warp, mask) : mask, [&](unsigned lane) {
         std::byte* const bytes = warp.fault.empty() ? locate<S>(warp, a, lane, access.bytes) : nullptr;
         if (!bytes)
             return;

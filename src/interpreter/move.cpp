@@ -42,7 +42,9 @@ void s2r(Warp& warp, const Instruction& in, u32 mask) {
         const u32 thread = warp.first_thread + lane;
         const u32 x = thread % block[0], y = thread / block[0] % block[1], z = thread / block[0] / block[1];
         u32 value = 0;
-        if (name == "SR_LANEID")
+        if (const auto own = stage_register(warp, static_cast<u32>(number), lane))
+            value = *own;
+        else if (name == "SR_LANEID")
             value = lane;
         else if (name == "SR_TID")
             value = x | y << 16 | z << 26;

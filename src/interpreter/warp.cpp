@@ -57,7 +57,8 @@ u32 part_of(u32 value, maxwell::Part part, bool is_signed) {
 Execute execute_of(Opcode opcode) {
     static const auto table = [] {
         std::array<Execute, 256> rows{};
-        for (const auto group : {integer_rows(), float_rows(), move_rows(), memory_rows(), flow_rows()})
+        for (const auto group : {integer_rows(), float_rows(), move_rows(), memory_rows(), flow_rows(),
+                                 attribute_rows(), texture_rows(), surface_rows()})
             for (const Row& row : group)
                 rows[static_cast<std::size_t>(row.opcode)] = row.execute;
         return rows;

@@ -101,5 +101,23 @@ struct Row {
 [[nodiscard]] std::span<const Row> move_rows();
 [[nodiscard]] std::span<const Row> memory_rows();
 [[nodiscard]] std::span<const Row> flow_rows();
+[[nodiscard]] std::span<const Row> attribute_rows();
+[[nodiscard]] std::span<const Row> texture_rows();
+[[nodiscard]] std::span<const Row> surface_rows();
+
+// The lanes of `mask` for which the condition-code test of a branch, EXIT or KIL holds.
+[[nodiscard]] u32 tested_lanes(const Warp& warp, const Instruction& instruction, u32 mask);
+
+// Graphics programs (stage.h). Before the first and after the last instruction of their one warp:
+void begin_stage(StageState& stage, Warp& warp);
+void end_stage(StageState& stage, const Warp& warp);
+// Four lanes are the pixels of a quad.
+[[nodiscard]] bool has_quads(const Warp& warp);
+// Without helper lanes and killed pixels, which leave nothing in memory.
+[[nodiscard]] u32 leaving_lanes(const Warp& warp, u32 mask);
+// System registers that graphics programs have a say in; nothing for others.
+[[nodiscard]] std::optional<u32> stage_register(const Warp& warp, u32 number, unsigned lane);
+// The handle word behind an immediate handle number.
+[[nodiscard]] u32 bound_handle(const Warp& warp, u32 number);
 
 } // namespace heaviside::interpreter
