@@ -174,10 +174,15 @@ const Pixel& pixel_of(const StageState& stage, unsigned lane) {
     return stage.quads[lane / 4].pixels[lane % 4];
 }
 
-// Two signed halves in 1/4096 of a pixel, x low: what IPA.OFFSET takes.
+// Two halves, x low, each with twelve signed bits in 1/4096 of a pixel: what IPA.OFFSET takes. The upper four bits of a
+// half do not count: the drivers' tables of sample positions keep the position in 1/16 there.
 u32 packed_offset(f32 x, f32 y) {
     const auto fixed = [](f32 v) { return static_cast<u32>(std::lround(v * 4096)) & 0xffff; };
     return fixed(x) | fixed(y) << 16;
+}
+
+f64 unpacked_offset(u32 packed, unsigned shift) {
+    return static_cast<f64>(sign_extend(packed >> shift & 0xfff, 12)) / 4096;
 }
 
 std::array<f64, 2> position(const StageState& stage, SampleMode mode, u32 offset, unsigned lane) {
@@ -186,8 +191,7 @@ std::array<f64, 2> position(const StageState& stage, SampleMode mode, u32 offset
     if (mode == SampleMode::Centroid)
         at = {pixel.centroid_x, pixel.centroid_y};
     else if (mode == SampleMode::Offset)
-        at = {0.5 + static_cast<f64>(sign_extend(offset & 0xffff, 16)) / 4096,
-              0.5 + static_cast<f64>(sign_extend(offset >> 16, 16)) / 4096};
+        at = {0.5 + unpacked_offset(offset, 0), 0.5 + unpacked_offset(offset, 16)};
     return {pixel.x + at[0], pixel.y + at[1]};
 }
 

@@ -226,16 +226,28 @@ private:
     bool empty_ = true;
 };
 
+std::array<Taps, 3> taps_of(const Sampler& sampler, const TextureAccess& access, Filter filter, const Position& p,
+                            Texture::Size size) {
+    std::array<Taps, 3> axes;
+    if (access.cube) {
+        for (unsigned a = 0; a < 2; ++a) {
+            axes[a] = taps(Wrap::ClampToEdge, filter, p.at[a], size.width);
+            if (filter == Filter::Nearest) // a point on an edge belongs to the face
+                axes[a].texel[0] = std::clamp<i64>(axes[a].texel[0], 0, i64{size.width} - 1);
+        }
+        return axes;
+    }
+    const std::array<u32, 3> extent{size.width, size.height, size.depth};
+    for (unsigned a = 0; a < access.coordinates; ++a)
+        axes[a] = taps(sampler.wrap[a], filter, p.at[a], extent[a]);
+    return axes;
+}
+
 void add_level(Accumulator& sum, const Texture& texture, const Sampler& sampler, const TextureAccess& access,
                u32 number, Filter filter, const std::array<f64, 3>& moved, f64 weight) {
     const Level level(texture, sampler, access, number);
-    const Texture::Size size = level.size();
-    const Position p = position(texture, access, size, moved);
-    const unsigned axes = access.cube ? 2 : access.coordinates;
-    const std::array<u32, 3> extent{size.width, access.cube ? size.width : size.height, size.depth};
-    std::array<Taps, 3> axis;
-    for (unsigned a = 0; a < axes; ++a)
-        axis[a] = taps(access.cube ? Wrap::ClampToEdge : sampler.wrap[a], filter, p.at[a], extent[a]);
+    const Position p = position(texture, access, level.size(), moved);
+    const auto axis = taps_of(sampler, access, filter, p, level.size());
     for (unsigned k = 0; k < axis[2].count; ++k)
         for (unsigned j = 0; j < axis[1].count; ++j)
             for (unsigned i = 0; i < axis[0].count; ++i) {
@@ -247,14 +259,9 @@ void add_level(Accumulator& sum, const Texture& texture, const Sampler& sampler,
 
 Texel nearest_texel(const Texture& texture, const Sampler& sampler, const TextureAccess& access, u32 number) {
     const Level level(texture, sampler, access, number);
-    const Texture::Size size = level.size();
-    const Position p = position(texture, access, size, {});
-    const std::array<u32, 3> extent{size.width, access.cube ? size.width : size.height, size.depth};
-    std::array<i64, 3> texel{};
-    for (unsigned a = 0; a < (access.cube ? 2 : access.coordinates); ++a)
-        texel[a] =
-            taps(access.cube ? Wrap::ClampToEdge : sampler.wrap[a], Filter::Nearest, p.at[a], extent[a]).texel[0];
-    return level.texel(texel[0], texel[1], texel[2], p.face);
+    const Position p = position(texture, access, level.size(), {});
+    const auto axis = taps_of(sampler, access, Filter::Nearest, p, level.size());
+    return level.texel(axis[0].texel[0], axis[1].texel[0], axis[2].texel[0], p.face);
 }
 
 } // namespace
@@ -340,12 +347,8 @@ Texel sample(const Texture& texture, const Sampler& sampler, const TextureAccess
 Texel gather(const Texture& texture, const Sampler& sampler, const TextureAccess& access, unsigned component,
              const std::array<std::array<i32, 2>, 4>* offsets) {
     const Level level(texture, sampler, access, 0);
-    const Texture::Size size = level.size();
-    const Position p = position(texture, access, size, {});
-    const std::array<u32, 2> extent{size.width, access.cube ? size.width : size.height};
-    std::array<Taps, 2> axis;
-    for (unsigned a = 0; a < 2; ++a)
-        axis[a] = taps(access.cube ? Wrap::ClampToEdge : sampler.wrap[a], Filter::Linear, p.at[a], extent[a]);
+    const Position p = position(texture, access, level.size(), {});
+    const auto axis = taps_of(sampler, access, Filter::Linear, p, level.size());
     constexpr unsigned order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     Texel result{};
     for (unsigned n = 0; n < 4; ++n) {
