@@ -4,6 +4,7 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
 OUT ?= out
 
 # Lets ccache share results between build folders and clones.
@@ -50,9 +51,9 @@ tsan: setup ## Run the tests of threaded floors under the thread sanitizer
 	$(call build_preset,tsan)
 	@scripts/run-tests build/tsan --floors base,guest,stream,nvn,gpu,replay,present,api
 
-fuzz: setup ## Fuzz every parser for FUZZ_SECONDS each (default 30)
-	$(call build_preset,fuzz,fuzzers)
-	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+fuzz: setup ## Fuzz FUZZ_TARGETS (default every parser) for FUZZ_SECONDS each (default 30)
+	$(call build_preset,fuzz,$(FUZZ_TARGETS:%=fuzz_%))
+	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 bench: setup ## Measure: figures and how to read them in docs/performance.md
 	$(call build_preset,bench,benchmarks)

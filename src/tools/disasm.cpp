@@ -1,5 +1,6 @@
 // heaviside disasm: words or whole programs as text.
 #include "archive/cubin.h"
+#include "archive/dksh.h"
 #include "archive/glslc.h"
 #include "maxwell/control.h"
 #include "maxwell/instruction.h"
@@ -74,7 +75,7 @@ struct Unit {
 };
 
 // How a file holds its units: what its JSON looks like.
-enum class Container { RawCode, Program, Cubin, Glslc };
+enum class Container { RawCode, Program, Cubin, Glslc, Dksh };
 
 struct Contents {
     Container container;
@@ -138,10 +139,14 @@ Result<Contents> read_glslc(Bytes bytes) {
     return contents;
 }
 
-bool is_dksh(Bytes bytes) {
-    constexpr std::string_view magic = "DKSH";
-    const auto start = slice(bytes, 0, magic.size());
-    return start && std::memcmp(start->data(), magic.data(), magic.size()) == 0;
+Result<Contents> read_dksh(Bytes bytes) {
+    const auto programs = archive::parse_dksh(bytes);
+    if (!programs)
+        return tl::unexpected(programs.error());
+    Contents contents{Container::Dksh, {}};
+    for (const archive::DkshProgram& found : *programs)
+        contents.units.push_back(unit_of(found.program));
+    return contents;
 }
 
 Result<Contents> read_contents(Bytes bytes, const DisasmOptions& options) {
@@ -156,9 +161,8 @@ Result<Contents> read_contents(Bytes bytes, const DisasmOptions& options) {
         return fail("--kernel names a kernel of a cubin, and at offset 0 is no ELF magic");
     if (archive::is_glslc(bytes))
         return read_glslc(bytes);
-    if (is_dksh(bytes))
-        return fail("a DKSH container (magic at offset 0): its layout is not known here; cut out the code and use "
-                    "--raw");
+    if (archive::is_dksh(bytes))
+        return read_dksh(bytes);
     const auto program = program::parse_code(bytes);
     if (!program)
         return tl::unexpected(program.error());
@@ -277,7 +281,7 @@ nlohmann::json json_of(const Unit& unit) {
 
 void print_json(const Contents& contents) {
     nlohmann::json document;
-    if (contents.container == Container::Cubin || contents.container == Container::Glslc) {
+    if (contents.container != Container::RawCode && contents.container != Container::Program) {
         auto& list = document[contents.container == Container::Cubin ? "kernels" : "programs"];
         for (const Unit& unit : contents.units)
             list.push_back(json_of(unit));

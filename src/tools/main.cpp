@@ -22,7 +22,7 @@ void add_info(CLI::App& app, InfoOptions& options) {
 void add_disasm(CLI::App& app, DisasmOptions& options) {
     CLI::App* const command = app.add_subcommand("disasm", "Disassemble Maxwell code");
     command->add_option("file", options.file,
-                        "A GPU code area, a cubin or a GLSLC output, told by its magic; - is standard input");
+                        "A GPU code area, a cubin, a DKSH or a GLSLC output, told by its magic; - is standard input");
     command->add_flag("--words", options.words, "Read hex words from standard input, one a line: WORD<TAB>TEXT");
     CLI::Option* const raw = command->add_flag(
         "--raw", options.raw, "The file is bare code: bundles of one control word and three instructions");

@@ -1,4 +1,5 @@
 // heaviside translate: programs, one or whole folders, as SPIR-V, GLSL, MSL, IR or reflection.
+#include "archive/dksh.h"
 #include "program/program.h"
 #include "shader/cross.h"
 #include "shader/interface.h"
@@ -57,6 +58,18 @@ Result<std::string> translate_to(const std::string& form, const program::Program
     return std::string(reinterpret_cast<const char*>(translation->spirv.data()), translation->spirv.size() * 4);
 }
 
+// A program without its control section: bare, or the only one of a DKSH.
+Result<program::Program> parse_alone(Bytes bytes) {
+    if (!archive::is_dksh(bytes))
+        return program::parse_code(bytes);
+    auto programs = archive::parse_dksh(bytes);
+    if (!programs)
+        return tl::unexpected(programs.error());
+    if (programs->size() != 1)
+        return fail("a DKSH of {} programs; only those of one can be translated", programs->size());
+    return std::move(programs->front().program);
+}
+
 Result<void> run(const Job& job, const std::string& form) {
     const auto gpu = read_file(job.gpu);
     if (!gpu)
@@ -64,7 +77,7 @@ Result<void> run(const Job& job, const std::string& form) {
     Result<program::Program> program;
     std::vector<std::byte> control;
     if (job.control.empty()) {
-        program = program::parse_code(*gpu);
+        program = parse_alone(*gpu);
     } else {
         auto bytes = read_file(job.control);
         if (!bytes)

@@ -373,8 +373,33 @@ TEST_F(Command, BrokenContainersAreNamedErrors) {
     EXPECT_THAT(glslc.out, HasSubstr("cut.glslc: GLSLC: total size"));
     const Outcome dksh = run("disasm '" + write("a.dksh", "DKSH and the rest") + "' 2>&1");
     EXPECT_EQ(dksh.code, 1);
-    EXPECT_THAT(dksh.out, HasSubstr("DKSH"));
+    EXPECT_THAT(dksh.out, HasSubstr("a.dksh: DKSH: 0x11 bytes end inside the header"));
     EXPECT_EQ(run("disasm --kernel x '" + write("a.bin", std::string(64, '\0')) + "' 2>/dev/null").code, 1);
+}
+
+// A compute program of one bundle in the open library's container (archive/dksh.h has the layout).
+TEST_F(Command, ProgramsOfADkshAreListedAndTranslated) {
+    std::string file(0x140, '\0');
+    const auto put = [&](std::size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
+    file.replace(0, 4, "DKSH");
+    put(0x04, std::array<std::uint32_t, 5>{0x18, 0x100, 0x40, 0x40, 1});
+    put(0x40, std::array<std::uint32_t, 3>{5, 0x20, 9});
+    put(0x58, std::array<std::uint32_t, 3>{8, 1, 1});
+    put(0x120,
+        std::array<std::uint64_t, 4>{0x001ffc00ffe007f1, 0xf0c8000002170007, 0xe30000000007000f, 0xe2400fffff07000f});
+    const std::string dksh = write("a.dksh", file);
+    const Outcome listing = run("disasm --no-hex '" + dksh + "'");
+    EXPECT_EQ(listing.code, 0);
+    EXPECT_EQ(listing.out.substr(0, listing.out.find("EXIT")), "// compute program\n"
+                                                               "// 9 registers\n"
+                                                               "  /*0008*/                   S2R R7, SR_TID.X ;\n"
+                                                               "  /*0010*/                   ");
+    const auto json = nlohmann::json::parse(run("disasm --json '" + dksh + "'").out);
+    EXPECT_EQ(json["programs"][0]["stage"], "compute");
+    EXPECT_EQ(json["programs"][0]["instructions"].size(), 3u);
+    const Outcome translated = run("translate --to json '" + dksh + "'");
+    EXPECT_EQ(translated.code, 0);
+    EXPECT_THAT(translated.out, HasSubstr("workgroup"));
 }
 
 TEST_F(Command, SourceAssemblesBackToTheSameProgram) {
