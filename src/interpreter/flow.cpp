@@ -6,7 +6,8 @@ namespace {
 
 using maxwell::Test;
 
-// The condition code as the test of a branch or of EXIT reads it (isa.md: Z S C O).
+// The condition code as the test of a branch or of EXIT reads it. An unordered comparison leaves both zero and sign,
+// which no other result does; the formulas are the documented ones for that.
 bool holds(Test test, u8 flags) {
     const bool z = flags & flag::zero, s = flags & flag::sign, c = flags & flag::carry, o = flags & flag::overflow;
     switch (test) {
@@ -15,17 +16,33 @@ bool holds(Test test, u8 flags) {
     case Test::False:
         return false;
     case Test::Less:
-        return s != o;
+        return (s && !z) != o;
     case Test::Equal:
         return z && !s;
     case Test::LessEqual:
-        return s != o || z;
+        return s != (z || o);
     case Test::Greater:
-        return s == o && !z;
+        return !z && s == o;
     case Test::NotEqual:
         return !z;
     case Test::GreaterEqual:
         return s == o;
+    case Test::Number:
+        return !(z && s);
+    case Test::Nan:
+        return z && s;
+    case Test::LessUnordered:
+        return s != o;
+    case Test::EqualUnordered:
+        return z;
+    case Test::LessEqualUnordered:
+        return z || s != o;
+    case Test::GreaterUnordered:
+        return !s != (z || o);
+    case Test::NotEqualUnordered:
+        return !z || s;
+    case Test::GreaterEqualUnordered:
+        return (!s || z) != o;
     case Test::NotOverflow:
         return !o;
     case Test::Lower:
@@ -42,9 +59,19 @@ bool holds(Test test, u8 flags) {
         return c;
     case Test::Overflow:
         return o;
-    default:
+    case Test::Rle: // of the result alone, without regard to overflow
+        return s || z;
+    case Test::Rgt:
+        return !(s || z);
+    case Test::CsmTa: // states of the clipper, which no program here has
+    case Test::CsmTr:
+    case Test::CsmMx:
+    case Test::FcsmTa:
+    case Test::FcsmTr:
+    case Test::FcsmMx:
         return false;
     }
+    return false;
 }
 
 u32 tested(const Warp& warp, const Instruction& in, u32 mask) {
@@ -56,58 +83,83 @@ u32 tested(const Warp& warp, const Instruction& in, u32 mask) {
     return result;
 }
 
-u32 target(const Instruction& in) {
-    return static_cast<u32>(in.operand(Slot::T).value);
+// Where a lane goes: an immediate target is an address already; a word of a constant bank, or a register with an
+// immediate, is relative to the next instruction, except for the jumps.
+u32 target_of(const Warp& warp, const Instruction& in, unsigned lane, bool relative) {
+    const Operand t = in.operand(Slot::T);
+    if (t.kind == OperandKind::Target)
+        return static_cast<u32>(t.value);
+    const u32 base = relative ? warp.next_pc : 0;
+    if (t.kind == OperandKind::Constant)
+        return base + constant_word(warp, t.bank, static_cast<u32>(t.offset) + warp.get(t.reg, lane));
+    return base + warp.get(in.operand(Slot::A).reg, lane) + static_cast<u32>(t.value);
 }
 
-void bra(Warp& warp, const Instruction& in, u32 mask) {
-    const u32 taken = tested(warp, in, mask);
-    if (in.operand(Slot::T).kind != OperandKind::Target) {
-        warp.fault = "branch target in a constant bank is not built";
-        return;
+bool relative(Opcode opcode) {
+    return opcode != Opcode::JMP && opcode != Opcode::JMX && opcode != Opcode::JCAL;
+}
+
+bool push_token(Warp& warp, Token token) {
+    if (warp.stack.size() >= deepest_stack) {
+        warp.fault = fmt::format("the branch stack overflows: {} tokens", deepest_stack);
+        return false;
     }
+    warp.stack.push_back(token);
+    return true;
+}
+
+// BRA, BRX, JMP, JMX: lanes that do not go along wait in a token; so do those that go elsewhere.
+void branch(Warp& warp, const Instruction& in, u32 mask) {
+    u32 taken = tested(warp, in, mask);
     if (taken == 0)
         return;
-    if (taken != warp.active)
-        warp.stack.push_back({TokenKind::Diverge, warp.active & ~taken, warp.next_pc});
-    warp.active = taken;
-    warp.pc = target(in);
+    if (taken != warp.active && !push_token(warp, {TokenKind::Diverge, warp.active & ~taken, warp.next_pc}))
+        return;
+    const bool from_here = relative(in.opcode());
+    for (;;) {
+        const auto first = static_cast<unsigned>(std::countr_zero(taken));
+        const u32 pc = target_of(warp, in, first, from_here);
+        u32 together = taken;
+        if (in.has(Slot::A) || in.operand(Slot::T).kind == OperandKind::Constant)
+            for_lanes(taken & ~(1u << first), [&](unsigned lane) {
+                if (target_of(warp, in, lane, from_here) != pc)
+                    together &= ~(1u << lane);
+            });
+        taken &= ~together;
+        if (taken == 0) {
+            warp.active = together;
+            warp.pc = pc;
+            return;
+        }
+        if (!push_token(warp, {TokenKind::Diverge, together, pc}))
+            return;
+    }
 }
 
 template <TokenKind Kind>
-void push(Warp& warp, const Instruction& in, u32 /*mask*/) {
-    constexpr std::size_t deepest = 4096; // far beyond what hardware can spill
-    if (warp.stack.size() >= deepest)
-        warp.fault = "the branch stack overflows";
-    else
-        warp.stack.push_back({Kind, warp.active, target(in)});
+void push(Warp& warp, const Instruction& in, u32 mask) {
+    push_token(warp, {Kind, warp.active, target_of(warp, in, static_cast<unsigned>(std::countr_zero(mask)), true)});
 }
 
 template <TokenKind Kind>
 void leave(Warp& warp, const Instruction& in, u32 mask) {
-    const u32 leaving = tested(warp, in, mask);
-    if (leaving != 0 && !warp.unwind(leaving, Kind))
+    if (warp.unwind(tested(warp, in, mask), Kind) != 0)
         warp.fault = "the branch stack has no entry for this";
 }
 
-void cal(Warp& warp, const Instruction& in, u32 /*mask*/) {
-    warp.stack.push_back({TokenKind::Call, warp.active, warp.next_pc});
-    warp.pc = target(in);
+void call(Warp& warp, const Instruction& in, u32 mask) {
+    if (push_token(warp, {TokenKind::Call, warp.active, warp.next_pc}))
+        warp.pc = target_of(warp, in, static_cast<unsigned>(std::countr_zero(mask)), relative(in.opcode()));
 }
 
+// Lanes for which PEXIT left a token go there instead.
 void exit(Warp& warp, const Instruction& in, u32 mask) {
-    const u32 leaving = tested(warp, in, mask);
-    warp.exited |= leaving;
-    warp.active &= ~leaving;
+    warp.leave(warp.unwind(tested(warp, in, mask), TokenKind::Exit));
 }
 
-void nop(Warp&, const Instruction&, u32) {}
-
-void bar(Warp& warp, const Instruction& in, u32 /*mask*/) {
-    if (in.get<maxwell::BarrierMode>() != maxwell::BarrierMode::Sync)
-        warp.fault = "this kind of barrier is not built";
-    else
-        warp.at_barrier = true;
+// Return from a trap handler. Programs are none: the threads end (ledger row GFX-177).
+void rtt(Warp& warp, const Instruction&, u32 mask) {
+    warp.leave(mask);
 }
 
 } // namespace
@@ -118,7 +170,10 @@ u32 tested_lanes(const Warp& warp, const Instruction& in, u32 mask) {
 
 std::span<const Row> flow_rows() {
     static constexpr Row rows[] = {
-        {Opcode::BRA, bra},
+        {Opcode::BRA, branch},
+        {Opcode::BRX, branch},
+        {Opcode::JMP, branch},
+        {Opcode::JMX, branch},
         {Opcode::SSY, push<TokenKind::Sync>},
         {Opcode::SYNC, leave<TokenKind::Sync>},
         {Opcode::PBK, push<TokenKind::Break>},
@@ -126,13 +181,14 @@ std::span<const Row> flow_rows() {
         {Opcode::PCNT, push<TokenKind::Continue>},
         {Opcode::CONT, leave<TokenKind::Continue>},
         {Opcode::PRET, push<TokenKind::Call>},
-        {Opcode::CAL, cal},
+        {Opcode::CAL, call},
+        {Opcode::JCAL, call},
         {Opcode::RET, leave<TokenKind::Call>},
+        {Opcode::PLONGJMP, push<TokenKind::LongJump>},
+        {Opcode::LONGJMP, leave<TokenKind::LongJump>},
+        {Opcode::PEXIT, push<TokenKind::Exit>},
         {Opcode::EXIT, exit},
-        {Opcode::NOP, nop},
-        {Opcode::BAR, bar},
-        {Opcode::DEPBAR, nop}, // scoreboards: results are there at once
-        {Opcode::MEMBAR, nop}, // memory is sequentially consistent here
+        {Opcode::RTT, rtt},
     };
     return rows;
 }

@@ -3,6 +3,8 @@
 #include "interpreter/warp.h"
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 
 namespace heaviside::interpreter {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 struct Decoded {
     std::optional<Instruction> instruction;
     Execute execute = nullptr;
+    maxwell::Guard guard;
 };
 
 // Instruction words by index: word i lies at i * 8; control words stay empty.
@@ -18,10 +21,12 @@ std::vector<Decoded> decode_all(Bytes code) {
     for (u32 i = 0; i < words.size(); ++i) {
         if (i % 4 == 0)
             continue;
-        const u64 word = *read_at<u64>(code, u64{i} * 8);
-        words[i].instruction = maxwell::decode(word, i * 8);
-        if (words[i].instruction)
-            words[i].execute = execute_of(words[i].instruction->opcode());
+        Decoded& decoded = words[i];
+        decoded.instruction = maxwell::decode(*read_at<u64>(code, u64{i} * 8), i * 8);
+        if (!decoded.instruction)
+            continue;
+        decoded.execute = execute_of(decoded.instruction->opcode());
+        decoded.guard = decoded.instruction->guard();
     }
     return words;
 }
@@ -37,86 +42,170 @@ bool resume(Warp& warp) {
     return warp.active != 0;
 }
 
-u32 guarded_lanes(const Warp& warp, const Instruction& instruction) {
-    const maxwell::Guard guard = instruction.guard();
+u32 guarded_lanes(const Warp& warp, maxwell::Guard guard) {
     if (guard.always())
         return warp.active;
     u32 mask = 0;
-    for_lanes(warp.active, [&](unsigned lane) {
-        mask |= u32{((warp.predicates[lane] >> guard.predicate & 1) != 0) != guard.negated} << lane;
-    });
-    return mask;
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+        mask |= (u32{warp.predicates[lane]} >> guard.predicate & 1) << lane;
+    return (guard.negated ? ~mask : mask) & warp.active;
 }
 
-Error fault_at(const Warp& warp, u32 pc, const std::string& what) {
+tl::unexpected<Error> fault_at(const Warp& warp, u32 pc, u32 mask, const std::string& what) {
     const auto& id = warp.workgroup->id;
-    return Error{fmt::format("workgroup {} {} {}, thread {}, address {:#x}: {}", id[0], id[1], id[2],
-                             warp.first_thread + static_cast<u32>(std::countr_zero(warp.active | 1u << 31)), pc, what)};
+    const unsigned first = mask == 0 ? 0 : static_cast<unsigned>(std::countr_zero(mask));
+    return fail("workgroup {} {} {}, warp {}, lane {}, address {:#x}: {}", id[0], id[1], id[2],
+                warp.first_thread / warp_size, warp.fault_lane < warp_size ? warp.fault_lane : first, pc, what);
 }
 
-// Runs until the warp waits at a barrier or is done.
-Result<void> run_warp(Warp& warp, std::span<const Decoded> words) {
-    while (!warp.at_barrier && resume(warp)) {
+// Runs until the warp waits at a barrier, is done, or has had its turn. True: it is done.
+Result<bool> run_warp(Warp& warp, std::span<const Decoded> words, u64 turn) {
+    const Launch& launch = *warp.workgroup->launch;
+    Observer* const observer = launch.observer;
+    for (; turn != 0 && warp.waits_at == no_barrier; --turn) {
+        if (warp.active == 0 && !resume(warp))
+            return true;
         if (warp.pc % 32 == 0)
             warp.pc += 8; // branches may name the control word
         const u32 pc = warp.pc;
         if (pc % 8 != 0 || pc / 8 >= words.size())
-            return tl::unexpected(fault_at(warp, pc, "execution leaves the code"));
-        if (++warp.steps > warp.workgroup->launch->step_limit)
-            return tl::unexpected(fault_at(warp, pc, "the program does not end within the step limit"));
+            return fault_at(warp, pc, warp.active, "execution leaves the code");
+        if (++warp.steps > launch.step_limit)
+            return fault_at(warp, pc, warp.active, "the program does not end within the step limit");
         const Decoded& word = words[pc / 8];
         if (!word.instruction)
-            return tl::unexpected(fault_at(warp, pc, "no instruction"));
+            return fault_at(warp, pc, warp.active,
+                            fmt::format("{:016x} is no instruction", read_at<u64>(launch.code, pc).value_or(0)));
         warp.next_pc = pc + 8;
+        const u32 mask = guarded_lanes(warp, word.guard);
+        if (observer && !observer->before(warp, *word.instruction, mask))
+            return fault_at(warp, pc, mask, "stopped");
         warp.pc = warp.next_pc;
-        const u32 mask = guarded_lanes(warp, *word.instruction);
-        if (mask == 0)
-            continue;
-        if (!word.execute)
-            return tl::unexpected(fault_at(warp, pc, "not built: " + maxwell::disassemble(*word.instruction)));
-        word.execute(warp, *word.instruction, mask);
-        if (!warp.fault.empty())
-            return tl::unexpected(fault_at(warp, pc, warp.fault + ": " + maxwell::disassemble(*word.instruction)));
+        if (mask != 0) {
+            if (!word.execute)
+                return fault_at(warp, pc, mask, "not built: " + maxwell::disassemble(*word.instruction));
+            word.execute(warp, *word.instruction, mask);
+            if (!warp.fault.empty())
+                return fault_at(warp, pc, mask, warp.fault + ": " + maxwell::disassemble(*word.instruction));
+        }
+        if (observer)
+            observer->after(warp, *word.instruction, mask);
     }
-    return {};
+    return warp.active == 0 && !resume(warp);
 }
 
-std::vector<Warp> make_warps(Workgroup& workgroup) {
-    const auto& block = workgroup.launch->block;
-    const u32 threads = block[0] * block[1] * block[2];
-    std::vector<Warp> warps((threads + warp_size - 1) / warp_size);
-    for (u32 i = 0; i < warps.size(); ++i) {
-        Warp& warp = warps[i];
-        warp.workgroup = &workgroup;
-        warp.first_thread = i * warp_size;
-        const u32 lanes = std::min(warp_size, threads - warp.first_thread);
+// What runs at once: the warps that the console's two multiprocessors hold.
+constexpr std::size_t resident_warps = 2 * 64;
+// Instructions of a warp before the next one has its turn.
+constexpr u64 turn_length = 512;
+
+class Machine {
+public:
+    explicit Machine(const Launch& launch) : launch_(launch), words_(decode_all(launch.code)) {}
+
+    Result<void> run() {
+        const u64 total = u64{launch_.grid[0]} * launch_.grid[1] * launch_.grid[2];
+        std::deque<std::unique_ptr<Workgroup>> resident;
+        for (u64 next = 0; next < total || !resident.empty();) {
+            while (next < total && (resident.empty() || (resident.size() + 1) * warps_of_group() <= resident_warps))
+                resident.push_back(start(next++));
+            std::unique_ptr<Workgroup> group = std::move(resident.front());
+            resident.pop_front();
+            if (auto done = turn(*group); !done)
+                return tl::unexpected(done.error());
+            if (group->warps_left != 0)
+                resident.push_back(std::move(group));
+            else
+                finish(std::move(group));
+        }
+        return {};
+    }
+
+    [[nodiscard]] const Workgroup* last() const { return last_.get(); }
+
+private:
+    [[nodiscard]] u32 threads() const { return launch_.block[0] * launch_.block[1] * launch_.block[2]; }
+    [[nodiscard]] u32 warps_of_group() const { return (threads() + warp_size - 1) / warp_size; }
+
+    std::unique_ptr<Workgroup> start(u64 number) {
+        // The storage of the last workgroup serves again.
+        std::unique_ptr<Workgroup> group = last_ ? std::move(last_) : std::make_unique<Workgroup>();
+        group->launch = &launch_;
+        const u64 row = number / launch_.grid[0];
+        group->id = {static_cast<u32>(number % launch_.grid[0]), static_cast<u32>(row % launch_.grid[1]),
+                     static_cast<u32>(row / launch_.grid[1])};
+        group->shared.assign(launch_.shared_bytes, std::byte{});
+        group->barriers = {};
+        group->warps.resize(warps_of_group());
+        group->warps_left = warps_of_group();
+        for (u32 i = 0; i < group->warps.size(); ++i)
+            start(*group, group->warps[i], i * warp_size);
+        if (launch_.stage)
+            begin_stage(*launch_.stage, group->warps[0]);
+        return group;
+    }
+
+    void start(Workgroup& group, Warp& warp, u32 first_thread) const {
+        std::vector<u32> registers = std::move(warp.registers);
+        std::vector<std::byte> local = std::move(warp.local);
+        std::ranges::fill(registers, 0);
+        local.assign(std::size_t{launch_.local_bytes} * warp_size, std::byte{});
+        warp = Warp{};
+        warp.registers = std::move(registers);
+        warp.local = std::move(local);
+        warp.workgroup = &group;
+        warp.first_thread = first_thread;
+        const u32 lanes = std::min(warp_size, threads() - first_thread);
         warp.active = lanes == warp_size ? ~0u : (1u << lanes) - 1;
         warp.predicates.fill(1u << maxwell::true_predicate);
-        warp.local.resize(std::size_t{workgroup.launch->local_bytes} * warp_size);
+        for (const RegisterValue& initial : launch_.registers)
+            for (unsigned lane = 0; lane < warp_size; ++lane)
+                warp.set(initial.reg, lane, initial.value);
     }
-    return warps;
-}
 
-// Warps run in turn, each to its next barrier; a barrier opens when every warp that is left waits at it.
-Result<void> run_workgroup(std::vector<Warp>& warps, std::span<const Decoded> words) {
-    for (;;) {
-        bool waiting = false;
-        for (Warp& warp : warps) {
-            if (auto result = run_warp(warp, words); !result)
-                return result;
-            waiting |= warp.at_barrier;
-        }
-        if (!waiting)
-            return {};
-        for (Warp& warp : warps)
-            warp.at_barrier = false;
+    void finish(std::unique_ptr<Workgroup> group) {
+        if (launch_.stage)
+            end_stage(*launch_.stage, group->warps[0]);
+        last_ = std::move(group);
     }
-}
+
+    // Every warp of the workgroup has a turn.
+    Result<void> turn(Workgroup& group) {
+        bool moved = false;
+        const u64 length = group.warps_left == 1 && launch_.grid == std::array<u32, 3>{1, 1, 1} ? ~u64{0} : turn_length;
+        for (Warp& warp : group.warps) {
+            if (warp.waits_at != no_barrier || (warp.active == 0 && warp.stack.empty()))
+                continue;
+            moved = true;
+            const auto done = run_warp(warp, words_, length);
+            if (!done)
+                return tl::unexpected(done.error());
+            if (*done) {
+                if (launch_.observer)
+                    launch_.observer->done(warp);
+                --group.warps_left;
+                group.open_barriers();
+            }
+        }
+        if (!moved)
+            for (const Warp& warp : group.warps)
+                if (warp.waits_at != no_barrier)
+                    return fault_at(warp, warp.pc - 8, warp.active,
+                                    fmt::format("waits at barrier {} for ever", warp.waits_at));
+        return {};
+    }
+
+    const Launch& launch_;
+    std::vector<Decoded> words_;
+    std::unique_ptr<Workgroup> last_;
+};
 
 Result<void> check(const Launch& launch) {
-    const u64 threads = u64{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads == 0 || threads > 1024 || launch.block[0] > 1024 || launch.block[1] > 1024)
-        return fail("a workgroup of {} x {} x {} threads", launch.block[0], launch.block[1], launch.block[2]);
+    const auto& block = launch.block;
+    const bool fits = std::ranges::all_of(block, [](u32 size) { return size >= 1 && size <= 1024; }) &&
+                      u64{block[0]} * block[1] * block[2] <= 1024;
+    if (!fits)
+        return fail("a workgroup of {} x {} x {} threads", block[0], block[1], block[2]);
     if (launch.shared_bytes > 48 * 1024 || launch.local_bytes > 512 * 1024)
         return fail("{} bytes of shared and {} of local memory", launch.shared_bytes, launch.local_bytes);
     return {};
@@ -127,20 +216,7 @@ Result<void> check(const Launch& launch) {
 Result<void> run(const Launch& launch) {
     if (auto valid = check(launch); !valid)
         return valid;
-    const auto words = decode_all(launch.code);
-    for (u32 z = 0; z < launch.grid[2]; ++z)
-        for (u32 y = 0; y < launch.grid[1]; ++y)
-            for (u32 x = 0; x < launch.grid[0]; ++x) {
-                Workgroup workgroup{&launch, {x, y, z}, std::vector<std::byte>(launch.shared_bytes)};
-                auto warps = make_warps(workgroup);
-                if (launch.stage)
-                    begin_stage(*launch.stage, warps[0]);
-                if (auto result = run_workgroup(warps, words); !result)
-                    return result;
-                if (launch.stage)
-                    end_stage(*launch.stage, warps[0]);
-            }
-    return {};
+    return Machine(launch).run();
 }
 
 Result<ThreadState> run_thread(const Launch& launch) {
@@ -148,15 +224,14 @@ Result<ThreadState> run_thread(const Launch& launch) {
     single.grid = single.block = {1, 1, 1};
     if (auto valid = check(single); !valid)
         return tl::unexpected(valid.error());
-    const auto words = decode_all(single.code);
-    Workgroup workgroup{&single, {}, std::vector<std::byte>(single.shared_bytes)};
-    auto warps = make_warps(workgroup);
-    if (auto result = run_workgroup(warps, words); !result)
+    Machine machine(single);
+    if (auto result = machine.run(); !result)
         return tl::unexpected(result.error());
+    const Warp& warp = machine.last()->warps[0];
     ThreadState state;
     for (std::size_t i = 0; i < state.registers.size(); ++i)
-        state.registers[i] = warps[0].get(static_cast<u8>(i), 0);
-    state.predicates = warps[0].predicates[0] & 0x7f;
+        state.registers[i] = warp.get(static_cast<u8>(i), 0);
+    state.predicates = warp.predicates[0] & 0x7f;
     return state;
 }
 

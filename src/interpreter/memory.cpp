@@ -1,5 +1,5 @@
 // Constant, global, shared and local memory.
-#include "interpreter/warp.h"
+#include "interpreter/memory.h"
 
 #include <algorithm>
 
@@ -37,46 +37,84 @@ Access access_of(DataType type) {
     }
 }
 
+constexpr u32 window_size = 1 << 24;
+
 // The bytes at an address, or nothing and a fault.
-std::byte* inside(Warp& warp, std::span<std::byte> bytes, u64 offset, u32 size, const char* memory) {
-    if (offset <= bytes.size() && bytes.size() - offset >= size && offset % std::min(size, 4u) == 0)
-        return bytes.data() + offset;
-    warp.fault = fmt::format("{} memory at {:#x}, {} bytes", memory, offset, size);
-    return nullptr;
-}
-
-std::byte* global(Warp& warp, u64 address, u32 size) {
-    for (const MemoryRange& range : warp.workgroup->launch->global)
-        if (address >= range.address && address - range.address < range.bytes.size())
-            return inside(warp, range.bytes, address - range.address, size, "global");
-    warp.fault = fmt::format("global memory at {:#x}, {} bytes", address, size);
-    return nullptr;
-}
-
-enum class Space : u8 { Global, Shared, Local };
-
-template <Space S>
-std::byte* locate(Warp& warp, const Operand& a, unsigned lane, u32 size) {
-    const u32 low = warp.get(a.reg, lane);
-    if constexpr (S == Space::Global) {
-        u64 base = low;
-        if (a.wide_index && a.reg != maxwell::zero_register)
-            base |= u64{warp.get(static_cast<u8>(a.reg + 1), lane)} << 32;
-        return global(warp, base + static_cast<u64>(static_cast<i64>(a.offset)), size);
+std::byte* inside(Warp& warp, unsigned lane, std::span<std::byte> bytes, u64 offset, u32 size, const char* memory) {
+    if (offset % size != 0) {
+        warp.raise(lane, fmt::format("{} memory at {:#x}: {} bytes must be aligned", memory, offset, size));
+        return nullptr;
     }
-    const u32 offset = low + static_cast<u32>(a.offset);
-    if constexpr (S == Space::Shared)
-        return inside(warp, warp.workgroup->shared, offset, size, "shared");
-    const u32 each = warp.workgroup->launch->local_bytes;
-    return inside(warp, std::span(warp.local).subspan(std::size_t{each} * lane, each), offset, size, "local");
+    if (offset <= bytes.size() && bytes.size() - offset >= size)
+        return bytes.data() + offset;
+    warp.raise(lane,
+               fmt::format("{} memory at {:#x}, {} bytes: there are {:#x} bytes", memory, offset, size, bytes.size()));
+    return nullptr;
 }
 
+std::byte* shared(Warp& warp, unsigned lane, u32 offset, u32 size) {
+    return inside(warp, lane, warp.workgroup->shared, offset, size, "shared");
+}
+
+std::byte* local(Warp& warp, unsigned lane, u32 offset, u32 size) {
+    const u32 each = warp.workgroup->launch->local_bytes;
+    return inside(warp, lane, std::span(warp.local).subspan(std::size_t{each} * lane, each), offset, size, "local");
+}
+
+std::byte* global(Warp& warp, unsigned lane, u64 address, u32 size) {
+    const Launch& launch = *warp.workgroup->launch;
+    if (launch.shared_window != 0 && address - launch.shared_window < window_size)
+        return shared(warp, lane, static_cast<u32>(address - launch.shared_window), size);
+    if (launch.local_window != 0 && address - launch.local_window < window_size)
+        return local(warp, lane, static_cast<u32>(address - launch.local_window), size);
+    if (address % size != 0) {
+        warp.raise(lane, fmt::format("global memory at {:#x}: {} bytes must be aligned", address, size));
+        return nullptr;
+    }
+    for (const MemoryRange& range : launch.global)
+        if (address >= range.address && address - range.address < range.bytes.size() &&
+            range.bytes.size() - (address - range.address) >= size)
+            return range.bytes.data() + (address - range.address);
+    warp.raise(lane, fmt::format("global memory at {:#x}, {} bytes: nothing is there", address, size));
+    return nullptr;
+}
+
+} // namespace
+
+std::byte* locate(Warp& warp, Space space, const Operand& address, unsigned lane, u32 size) {
+    if (!warp.fault.empty())
+        return nullptr;
+    const u32 low = warp.get(address.reg, lane);
+    const u32 narrow = low + static_cast<u32>(address.offset);
+    switch (space) {
+    case Space::Shared:
+        return shared(warp, lane, narrow, size);
+    case Space::Local:
+        return local(warp, lane, narrow, size);
+    case Space::Global:
+        break;
+    }
+    if (!address.wide_index)
+        return global(warp, lane, narrow, size);
+    const u64 high = address.reg == maxwell::zero_register ? 0 : warp.get(static_cast<u8>(address.reg + 1), lane);
+    return global(warp, lane, (high << 32 | low) + static_cast<u64>(static_cast<i64>(address.offset)), size);
+}
+
+namespace {
+
+u8 register_behind(u8 first, u32 distance) {
+    return first == maxwell::zero_register ? first : static_cast<u8>(first + distance);
+}
+
+// The predicate of LDG (a texture's residency) says that nothing was missing. That of LD is a source, which takes part
+// in how the hardware forms the address: the register pair is that address already.
 template <Space S>
 void load(Warp& warp, const Instruction& in, u32 mask) {
-    const Operand d = in.operand(Slot::D), a = in.operand(Slot::A);
+    const Operand d = in.operand(Slot::D), a = in.operand(Slot::A), p = in.operand(Slot::P);
     const Access access = access_of(in.get<DataType>());
+    const bool has_residency = in.opcode() == Opcode::LDG;
     for_lanes(mask, [&](unsigned lane) {
-        const std::byte* const bytes = warp.fault.empty() ? locate<S>(warp, a, lane, access.bytes) : nullptr;
+        const std::byte* const bytes = locate(warp, S, a, lane, access.bytes);
         if (!bytes)
             return;
         std::array<u32, 4> words{};
@@ -84,43 +122,65 @@ void load(Warp& warp, const Instruction& in, u32 mask) {
         if (access.is_signed)
             words[0] = static_cast<u32>(sign_extend(words[0], access.bytes * 8));
         for (u32 i = 0; i < std::max(access.bytes / 4, 1u); ++i)
-            warp.set(d.reg == maxwell::zero_register ? d.reg : static_cast<u8>(d.reg + i), lane, words[i]);
+            warp.set(register_behind(d.reg, i), lane, words[i]);
+        if (has_residency)
+            warp.set_predicate(p, lane, false);
     });
 }
 
 template <Space S>
 void store(Warp& warp, const Instruction& in, u32 mask) {
-    const Operand a = in.operand(Slot::A), b = in.operand(in.has(Slot::B) ? Slot::B : Slot::D);
+    const Operand a = in.operand(Slot::A), b = in.operand(Slot::B);
     const Access access = access_of(in.get<DataType>());
     for_lanes(S == Space::Global ? leaving_lanes(warp, mask) : mask, [&](unsigned lane) {
-        std::byte* const bytes = warp.fault.empty() ? locate<S>(warp, a, lane, access.bytes) : nullptr;
+        std::byte* const bytes = locate(warp, S, a, lane, access.bytes);
         if (!bytes)
             return;
         std::array<u32, 4> words{};
         for (u32 i = 0; i < std::max(access.bytes / 4, 1u); ++i)
-            words[i] = warp.get(b.reg == maxwell::zero_register ? b.reg : static_cast<u8>(b.reg + i), lane);
+            words[i] = warp.get(register_behind(b.reg, i), lane);
         std::memcpy(bytes, words.data(), access.bytes);
     });
 }
 
-void ldc(Warp& warp, const Instruction& in, u32 mask) {
-    if (in.get<maxwell::LdcMode>() != maxwell::LdcMode::None) {
-        warp.fault = "indexed and segmented LDC modes are not built";
-        return;
+// Bank and offset of LDC. IL: the address runs on from bank to bank, 64 KiB each. IS: the register's upper half counts
+// banks, its lower half bytes. ISL: both.
+struct ConstantAddress {
+    u32 bank, offset;
+};
+
+ConstantAddress constant_address(maxwell::LdcMode mode, const Operand& a, u32 index) {
+    const auto offset = static_cast<u32>(a.offset);
+    switch (mode) {
+    case maxwell::LdcMode::None:
+        break;
+    case maxwell::LdcMode::Il:
+    case maxwell::LdcMode::Isl: // the same sum, as segments are as long as banks
+        return {a.bank + ((index + offset) >> 16), (index + offset) & 0xffff};
+    case maxwell::LdcMode::Is:
+        return {a.bank + (index >> 16), (index & 0xffff) + offset};
     }
-    const Operand d = in.operand(Slot::D), a = in.operand(in.has(Slot::B) ? Slot::B : Slot::A);
+    return {a.bank, index + offset};
+}
+
+void ldc(Warp& warp, const Instruction& in, u32 mask) {
+    const Operand d = in.operand(Slot::D), a = in.operand(Slot::A);
     const Access access = access_of(in.get<DataType>());
+    const auto mode = in.get<maxwell::LdcMode>();
     for_lanes(mask, [&](unsigned lane) {
-        const u32 offset = static_cast<u32>(a.offset) + warp.get(a.reg, lane);
-        u32 first = constant_word(warp, a.bank, offset);
+        const auto [bank, offset] = constant_address(mode, a, warp.get(a.reg, lane));
+        if (offset % access.bytes != 0) {
+            warp.raise(lane, fmt::format("c[{:#x}][{:#x}]: {} bytes must be aligned", bank, offset, access.bytes));
+            return;
+        }
+        u32 first = constant_word(warp, bank, offset);
         if (access.bytes < 4) {
-            first >>= 8 * (offset & 3);
-            const u64 piece = bits(first, 0, access.bytes * 8);
+            const u64 piece = bits(first, 8 * (offset & 3), access.bytes * 8);
             first = static_cast<u32>(access.is_signed ? static_cast<u64>(sign_extend(piece, access.bytes * 8)) : piece);
         }
         warp.set(d.reg, lane, first);
-        for (u32 i = 1; i < access.bytes / 4; ++i)
-            warp.set(static_cast<u8>(d.reg + i), lane, constant_word(warp, a.bank, offset + 4 * i));
+        if (access.bytes == 8)
+            warp.set(register_behind(d.reg, 1), lane, constant_word(warp, bank, offset + 4));
     });
 }
 

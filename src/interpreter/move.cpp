@@ -6,9 +6,11 @@ namespace {
 
 using maxwell::BoolOp;
 
+// The mask says which lanes of each group of four take the value.
 void mov(Warp& warp, const Instruction& in, u32 mask) {
-    const Operand d = in.operand(Slot::D), b = in.operand(in.has(Slot::B) ? Slot::B : Slot::I);
-    for_lanes(mask, [&](unsigned lane) { warp.set(d.reg, lane, raw(warp, b, lane)); });
+    const Operand d = in.operand(Slot::D), b = in.operand(Slot::B);
+    const u32 quad = static_cast<u32>(in.operand(Slot::I).value) & 15;
+    for_lanes(mask & quad * 0x11111111u, [&](unsigned lane) { warp.set(d.reg, lane, raw(warp, b, lane)); });
 }
 
 void sel(Warp& warp, const Instruction& in, u32 mask) {
@@ -27,52 +29,6 @@ void psetp(Warp& warp, const Instruction& in, u32 mask) {
         const bool a = warp.predicate(s2, lane), b = warp.predicate(s3, lane), c = warp.predicate(s, lane);
         warp.set_predicate(p, lane, join(op2, join(op, a, b), c));
         warp.set_predicate(q, lane, join(op2, join(op, !a, b), c)); // the first source is complemented (measured)
-    });
-}
-
-// SR numbers whose values do not depend on the machine's timing.
-void s2r(Warp& warp, const Instruction& in, u32 mask) {
-    const Operand d = in.operand(Slot::D);
-    const u64 number =
-        in.operand(Slot::A).kind == OperandKind::SystemRegister ? in.operand(Slot::A).value : in.operand(Slot::I).value;
-    const auto& block = warp.workgroup->launch->block;
-    const auto& group = warp.workgroup->id;
-    const std::string name = maxwell::system_register_name(static_cast<unsigned>(number));
-    for_lanes(mask, [&](unsigned lane) {
-        const u32 thread = warp.first_thread + lane;
-        const u32 x = thread % block[0], y = thread / block[0] % block[1], z = thread / block[0] / block[1];
-        u32 value = 0;
-        if (const auto own = stage_register(warp, static_cast<u32>(number), lane))
-            value = *own;
-        else if (name == "SR_LANEID")
-            value = lane;
-        else if (name == "SR_TID")
-            value = x | y << 16 | z << 26;
-        else if (name == "SR_TID.X")
-            value = x;
-        else if (name == "SR_TID.Y")
-            value = y;
-        else if (name == "SR_TID.Z")
-            value = z;
-        else if (name == "SR_CTAID.X")
-            value = group[0];
-        else if (name == "SR_CTAID.Y")
-            value = group[1];
-        else if (name == "SR_CTAID.Z")
-            value = group[2];
-        else if (name == "SR_EQMASK")
-            value = 1u << lane;
-        else if (name == "SR_LTMASK")
-            value = (1u << lane) - 1;
-        else if (name == "SR_LEMASK")
-            value = (2u << lane) - 1;
-        else if (name == "SR_GTMASK")
-            value = ~((2u << lane) - 1);
-        else if (name == "SR_GEMASK")
-            value = ~((1u << lane) - 1);
-        else
-            warp.fault = name + " is not built";
-        warp.set(d.reg, lane, value);
     });
 }
 
@@ -104,8 +60,8 @@ void r2p(Warp& warp, const Instruction& in, u32 mask) {
 
 std::span<const Row> move_rows() {
     static constexpr Row rows[] = {
-        {Opcode::MOV, mov}, {Opcode::MOV32I, mov}, {Opcode::SEL, sel}, {Opcode::PSETP, psetp},
-        {Opcode::S2R, s2r}, {Opcode::P2R, p2r},    {Opcode::R2P, r2p},
+        {Opcode::MOV, mov},     {Opcode::MOV32I, mov}, {Opcode::SEL, sel},
+        {Opcode::PSETP, psetp}, {Opcode::P2R, p2r},    {Opcode::R2P, r2p},
     };
     return rows;
 }

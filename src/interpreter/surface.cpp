@@ -22,7 +22,10 @@ Texture* texture_of(const Warp& warp, const Instruction& in, unsigned lane) {
     const u32 handle =
         c.kind == OperandKind::Immediate ? bound_handle(warp, static_cast<u32>(c.value)) : warp.get(c.reg, lane);
     const u32 id = handle & 0xfffff;
-    return units && id < units->textures.size() && units->textures[id].width != 0 ? &units->textures[id] : nullptr;
+    return units && id < units->textures.size() && units->textures[id].width != 0 &&
+                   units->textures[id].format.bytes != 0
+               ? &units->textures[id]
+               : nullptr;
 }
 
 // The bytes of a raw access; 0: formatted.
@@ -101,7 +104,7 @@ std::byte* locate(Warp& warp, const Instruction& in, unsigned lane, u32 size) {
         // Raw accesses wider than a texel run on along the row, which ends where the texture's does.
         const u64 row_left =
             (u64{texture->size(0).width} - static_cast<u64>(c.at[0])) * texel - static_cast<u64>(within);
-        if (size <= row_left)
+        if (size <= row_left && *offset + size <= texture->texels.size())
             return texture->texels.data() + *offset;
     }
     if (clamp == SurfaceClamp::Trap)

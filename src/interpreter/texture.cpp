@@ -92,7 +92,8 @@ i32 signed_field(u32 word, unsigned shift, unsigned width) {
 void unpack_offsets(const Shape& shape, u32 packed, Request& request) {
     for (unsigned k = 0; k < shape.coordinates && !shape.cube; ++k) {
         request.access.offset[k] = signed_field(packed, 4 * k, 4);
-        request.texel[k] += request.access.offset[k];
+        request.texel[k] =
+            static_cast<i32>(static_cast<u32>(request.texel[k]) + static_cast<u32>(request.access.offset[k]));
     }
 }
 

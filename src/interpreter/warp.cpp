@@ -2,33 +2,34 @@
 
 namespace heaviside::interpreter {
 
-bool Warp::unwind(u32 mask, TokenKind kind) {
+u32 Warp::unwind(u32 mask, TokenKind kind) {
     active &= ~mask;
-    for (std::size_t i = stack.size(); i-- > 0;) {
-        if (stack[i].kind == kind && (stack[i].mask & mask) == mask)
-            return true;
-        stack[i].mask &= ~mask;
+    for (auto token = stack.rbegin(); token != stack.rend() && mask != 0; ++token) {
+        if (token->kind == kind)
+            mask &= ~token->mask; // they wait here
+        else
+            token->mask &= ~mask;
     }
-    return false;
+    return mask;
+}
+
+void Workgroup::open_barriers() {
+    for (u8 i = 0; i < barrier_count; ++i) {
+        Barrier& barrier = barriers[i];
+        if (barrier.arrived == 0 ||
+            (barrier.threads == 0 ? barrier.arrived < warps_left : barrier.arrived * warp_size < barrier.threads))
+            continue;
+        for (Warp& warp : warps)
+            if (warp.waits_at == i)
+                warp.waits_at = no_barrier;
+        barrier = {};
+    }
 }
 
 u32 constant_word(const Warp& warp, u32 bank, u32 offset) {
     if (bank >= bank_count)
         return 0;
     return read_at<u32>(warp.workgroup->launch->banks[bank], offset & ~3u).value_or(0);
-}
-
-u32 raw(const Warp& warp, const Operand& operand, unsigned lane) {
-    switch (operand.kind) {
-    case OperandKind::Register:
-        return warp.get(operand.reg, lane);
-    case OperandKind::Constant:
-        return constant_word(warp, operand.bank, static_cast<u32>(operand.offset) + warp.get(operand.reg, lane));
-    case OperandKind::Immediate:
-        return static_cast<u32>(operand.value);
-    default:
-        return 0;
-    }
 }
 
 u32 part_of(u32 value, maxwell::Part part, bool is_signed) {
@@ -57,8 +58,10 @@ u32 part_of(u32 value, maxwell::Part part, bool is_signed) {
 Execute execute_of(Opcode opcode) {
     static const auto table = [] {
         std::array<Execute, 256> rows{};
-        for (const auto group : {integer_rows(), float_rows(), move_rows(), memory_rows(), flow_rows(),
-                                 attribute_rows(), texture_rows(), surface_rows()})
+        for (const auto group :
+             {integer_rows(), bit_rows(), float_rows(), double_rows(), half_rows(), special_function_rows(),
+              conversion_rows(), condition_rows(), video_rows(), move_rows(), memory_rows(), flow_rows(), atomic_rows(),
+              barrier_rows(), lane_rows(), system_rows(), attribute_rows(), texture_rows(), surface_rows()})
             for (const Row& row : group)
                 rows[static_cast<std::size_t>(row.opcode)] = row.execute;
         return rows;

@@ -53,4 +53,33 @@ struct TranslateOptions {
 };
 int run_translate(const TranslateOptions& options);
 
+struct RunOptions {
+    // What runs: one of these.
+    std::string file;               // assembly text, a cubin or a GPU code area, told by what it holds
+    std::string cubin;              // ELF
+    std::string raw;                // bare code
+    std::string hardware;           // a table of measured results
+    std::vector<std::string> cases; // folders of the kernel corpus
+    std::string kernel;             // of a cubin; empty: its only one
+    // With what. Texts as on the command line.
+    std::string grid = "1", block;       // "X,Y,Z"; no block: what the source says, else 1
+    std::vector<std::string> banks;      // "N=FILE" or "N=HEX"
+    std::vector<std::string> registers;  // "R2=5"
+    std::vector<std::string> attributes; // "0x80=1.0,2.0": inputs of graphics programs
+    struct Argument {
+        bool is_buffer = false;
+        std::string text;
+    };
+    std::vector<Argument> arguments; // of the kernel, in order
+    std::uint32_t shared_bytes = 0;  // on top of what the kernel declares
+    std::uint32_t local_bytes = 0;   // of a thread; 0: what the kernel declares
+    std::uint64_t step_limit = std::uint64_t{1} << 28;
+    // What to show.
+    std::string print; // "R2,P0": of every warp at its end
+    bool dump = false; // all registers and predicates that are not 0, and the buffers
+    bool trace = false, step = false, json = false;
+    int lane = -1; // only this lane; -1: all
+};
+int run_run(const RunOptions& options);
+
 } // namespace heaviside::tools

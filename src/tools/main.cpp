@@ -5,6 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <vector>
+
 using namespace heaviside::tools;
 
 namespace {
@@ -75,6 +78,63 @@ void add_translate(CLI::App& app, TranslateOptions& options) {
     command->add_flag("-q,--quiet", options.quiet, "No progress, no summary");
 }
 
+// Buffers and scalars are one list of arguments: their order is that of the command line.
+void collect_arguments(const CLI::App& command, const CLI::Option& buffer, const CLI::Option& param,
+                       RunOptions& options) {
+    std::size_t buffers = 0, params = 0;
+    for (const CLI::Option* const each : command.parse_order()) {
+        if (each == &buffer && buffers < buffer.results().size())
+            options.arguments.push_back({true, buffer.results()[buffers++]});
+        else if (each == &param && params < param.results().size())
+            options.arguments.push_back({false, param.results()[params++]});
+    }
+}
+
+void add_run(CLI::App& app, RunOptions& options) {
+    CLI::App* const command = app.add_subcommand("run", "Run a kernel or a shader on the reference interpreter");
+    std::vector<CLI::Option*> what{
+        command->add_option("file", options.file, "Assembly text, a cubin or a GPU code area, told by what it holds"),
+        command->add_option("--cubin", options.cubin, "A cubin"),
+        command->add_option("--raw", options.raw, "Bare code: bundles of a control word and three instructions"),
+        command->add_option("--hardware", options.hardware, "Run a table of measured results and count what matches"),
+        command->add_option("--case", options.cases, "Run folders of the kernel corpus and compare"),
+    };
+    command->add_option("--kernel", options.kernel, "The kernel of a cubin; default its only one");
+    command->add_option("--grid", options.grid, "Workgroups, X[,Y[,Z]]")->capture_default_str();
+    command->add_option("--block", options.block, "Threads of a workgroup, X[,Y[,Z]]; default what the source says");
+    command->add_option("--bank", options.banks,
+                        "N=FILE or N=HEX: a constant bank; words of up to 8 digits (commas between), or longer bytes");
+    CLI::Option* const buffer =
+        command
+            ->add_option("--buffer",
+                         "FILE or zero:SIZE, then maybe :out=FILE: a buffer in global memory, its address an argument")
+            ->expected(1)
+            ->take_all();
+    CLI::Option* const param =
+        command->add_option("--param", "TYPE=VALUE: a scalar argument; u8 s8 u16 s16 u32 s32 u64 s64 f32 f64 or bytes")
+            ->expected(1)
+            ->take_all();
+    command->add_option("--reg", options.registers, "R2=VALUE: what a register holds at first");
+    command->add_option("--in", options.attributes,
+                        "ADDRESS=VALUE[,VALUE...]: input attributes of a graphics program, integers or floats");
+    command->add_option("--shared", options.shared_bytes, "Bytes of shared memory on top of the kernel's own");
+    command->add_option("--local", options.local_bytes, "Bytes of local memory of a thread");
+    command->add_option("--print", options.print, "R2,P0,CC: values at the end of every warp");
+    command->add_flag("--dump", options.dump, "Print all registers and predicates that are not 0, and the buffers");
+    command->add_flag("--trace", options.trace, "Print every instruction with the values read and written");
+    command->add_option("--lane", options.lane, "Trace and print only this lane")->check(CLI::Range(0, 31));
+    command->add_flag("--step", options.step,
+                      "Debug: step, next, continue, break, print, lanes, ... (help lists them)");
+    command->add_flag("--json", options.json, "Print JSON");
+    command->add_option("--step-limit", options.step_limit, "Instructions of a warp before it counts as endless")
+        ->capture_default_str();
+    command->callback([command, what, buffer, param, &options] {
+        if (std::ranges::count_if(what, [](const CLI::Option* each) { return each->count() != 0; }) != 1)
+            throw CLI::ValidationError(command->get_name(), "give one of FILE, --cubin, --raw, --hardware, --case");
+        collect_arguments(*command, *buffer, *param, options);
+    });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -90,6 +150,8 @@ int main(int argc, char** argv) {
     add_disasm(app, disasm);
     add_asm(app, assemble);
     add_translate(app, translate);
+    RunOptions run;
+    add_run(app, run);
     if (argc == 1) {
         std::fputs(app.help().c_str(), stderr);
         return usage;
@@ -105,5 +167,7 @@ int main(int argc, char** argv) {
         return run_disasm(disasm);
     if (app.got_subcommand("asm"))
         return run_asm(assemble);
+    if (app.got_subcommand("run"))
+        return run_run(run);
     return run_translate(translate);
 }

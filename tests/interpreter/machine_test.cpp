@@ -178,10 +178,40 @@ TEST(Machine, FaultsAreErrorsThatNameTheirPlace) {
     expect_error("    MOV32I R0, 0x1234\n    MOV R1, RZ\n    STG.E [R0], R1\n    EXIT\n", "global memory at 0x1234");
     expect_error("    MOV32I R0, 0x100\n    LDS R1, [R0]\n    EXIT\n", "shared memory at 0x100");
     expect_error("    LDL R1, [0x40]\n    EXIT\n", "local memory at 0x40");
-    expect_error("    SYNC\n    EXIT\n", "stack");
+    expect_error("    LDS.64 R2, [0x4]\n    EXIT\n", "8 bytes must be aligned");
+    expect_error("    MOV R1, RZ\n    LDG.E.128 R4, [R0+0x8]\n    EXIT\n", "16 bytes must be aligned");
+    expect_error("    MOV32I R2, 0x6\n    LDC R4, c[0x0][R2+0x0]\n    EXIT\n", "4 bytes must be aligned");
+    expect_error("    SYNC\n    EXIT\n", "the branch stack has no entry");
+    expect_error("    BRK\n    EXIT\n", "the branch stack has no entry");
+    expect_error("    CONT\n    EXIT\n", "the branch stack has no entry");
+    expect_error("    RET\n    EXIT\n", "the branch stack has no entry");
+    expect_error("    LONGJMP\n    EXIT\n", "the branch stack has no entry");
     expect_error("again:\n    BRA again\n", "does not end");
     expect_error("again:\n    SSY again\n    BRA again\n", "overflows");
-    expect_error("    VADD.UD R0, R0, R0, R0\n    EXIT\n", "not built");
+    expect_error("again:\n    CAL again\n", "overflows");
+    expect_error("    MOV32I R0, 0x100000\n    BRX R0 0x0\n    EXIT\n", "leaves the code");
+    expect_error("    BPT.TRAP 0x0\n    EXIT\n", "traps");
+    expect_error("    BAR.SYNC 0x10\n    EXIT\n", "barrier 16");
+    expect_error("    BAR.SYNC 0x0, 0x21\n    EXIT\n", "33 threads");
+    expect_error("    BAR.SYNC 0x3, 0x40\n    EXIT\n", "waits at barrier 3 for ever");
+    expect_error("    BAR.SCAN 0x0, PT\n    EXIT\n", "scanning");
+    expect_error("    MOV R1, RZ\n    MOV R0, RZ\n    ATOM.E.MIN.F32.FTZ.RN R2, [R0], R1\n    EXIT\n",
+                 "nothing is there");
+}
+
+TEST(Machine, FaultsNameWorkgroupWarpLaneAddressAndInstruction) {
+    // Lane 5 of the second warp of workgroup (1, 0, 0) reads past the end; the load is the fifth instruction.
+    const auto words = run_over_words("    S2R R0, SR_TID.X\n"
+                                      "    S2R R1, SR_CTAID.X\n"
+                                      "    ISCADD R2, R1, R0, 0x6\n"
+                                      "    ISETP.EQ.U32.AND P0, PT, R2, 0x65, PT\n"
+                                      "    @P0 LDS R3, [R0+0x1000]\n"
+                                      "    EXIT\n",
+                                      {64, 1, 1}, {2, 1, 1});
+    ASSERT_FALSE(words);
+    EXPECT_EQ(words.error().message,
+              "workgroup 1 0 0, warp 1, lane 5, address 0x30: shared memory at 0x1025: 4 bytes must be aligned: "
+              "@P0 LDS R3, [R0+0x1000] ;");
 }
 
 TEST(Machine, WordsThatAreNoInstructionAndTornCodeAreErrors) {
