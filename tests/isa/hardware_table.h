@@ -20,6 +20,9 @@ struct HardwareRow {
     std::string error;
     unsigned result_register = 0;
     u32 expected = 0;
+    // The instructions, one a line, with the constants at c[3][`base`] instead of c[2][0].
+    [[nodiscard]] std::string source(u64 base) const;
+    std::string instructions; // as the table writes them
 };
 
 // The table writes some defaults out that the vendor's disassembler, whose text the assembler takes, leaves away.
@@ -30,8 +33,8 @@ inline std::string canonical_text(std::string text) {
         {std::regex(R"(LEA\.LO)"), "LEA"},
         {std::regex(R"(VMNMX(.*)\.MN\b)"), "VMNMX$1"},
         {std::regex(R"(VMNMX\.SD)"), "VMNMX"},
-        {std::regex(R"((BFE|FLO|SHR|ISET(?:\.\w\w)|IMNMX)\.S32)"), "$1"},
-        {std::regex(R"(SHR\.W\.S32)"), "SHR.W"},
+        {std::regex(R"(\b(BFE|FLO|SHR|ISET(?:\.\w\w)|IMNMX)\.S32)"), "$1"},
+        {std::regex(R"(\bSHR\.W\.S32)"), "SHR.W"},
         {std::regex(R"((V\w+.*)\.H0\b)"), "$1"},
         {std::regex(R"((V\w+.*)\.B0\b)"), "$1"},
         {std::regex(R"((I2I\.S32\.S16.*)\.B2)"), "$1.H1"},
@@ -42,6 +45,23 @@ inline std::string canonical_text(std::string text) {
     for (const auto& [pattern, replacement] : rules)
         text = std::regex_replace(text, pattern, replacement);
     return text;
+}
+
+inline std::string HardwareRow::source(u64 base) const {
+    static const std::regex constant(R"(c\[0x2\]\[0x(\w+)\])");
+    std::string result;
+    std::istringstream parts(instructions);
+    for (std::string part; std::getline(parts, part, ';');) {
+        part = canonical_text(part);
+        for (std::smatch found; std::regex_search(part, found, constant);) {
+            const u64 at = std::stoull(found[1], nullptr, 16) + base;
+            std::ostringstream moved;
+            moved << found.prefix() << "c[0x3][0x" << std::hex << at << "]" << found.suffix();
+            part = moved.str();
+        }
+        result += part + "\n";
+    }
+    return result;
 }
 
 // Instructions separated by ';', with an EXIT behind them.
@@ -79,6 +99,7 @@ inline std::vector<HardwareRow> read_hardware_table(const std::string& path) {
             row.constants.push_back(static_cast<u32>(std::stoul(word, nullptr, 16)));
         row.result_register = static_cast<unsigned>(std::stoul(fields[3].substr(1)));
         row.expected = static_cast<u32>(std::stoul(fields[4], nullptr, 16));
+        row.instructions = fields[2];
         if (auto code = assemble_line(fields[2]))
             row.code = *std::move(code);
         else
