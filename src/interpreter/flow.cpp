@@ -1,85 +1,17 @@
 // Control flow: the branch stack. Every stack instruction takes lanes off the active set; a token gives them back.
-#include "interpreter/warp.h"
+#include "interpreter/lanes.h"
 
 namespace heaviside::interpreter {
 namespace {
 
 using maxwell::Test;
 
-// The condition code as the test of a branch or of EXIT reads it. An unordered comparison leaves both zero and sign,
-// which no other result does; the formulas are the documented ones for that.
-bool holds(Test test, u8 flags) {
-    const bool z = flags & flag::zero, s = flags & flag::sign, c = flags & flag::carry, o = flags & flag::overflow;
-    switch (test) {
-    case Test::True:
-        return true;
-    case Test::False:
-        return false;
-    case Test::Less:
-        return (s && !z) != o;
-    case Test::Equal:
-        return z && !s;
-    case Test::LessEqual:
-        return s != (z || o);
-    case Test::Greater:
-        return !z && s == o;
-    case Test::NotEqual:
-        return !z;
-    case Test::GreaterEqual:
-        return s == o;
-    case Test::Number:
-        return !(z && s);
-    case Test::Nan:
-        return z && s;
-    case Test::LessUnordered:
-        return s != o;
-    case Test::EqualUnordered:
-        return z;
-    case Test::LessEqualUnordered:
-        return z || s != o;
-    case Test::GreaterUnordered:
-        return !s != (z || o);
-    case Test::NotEqualUnordered:
-        return !z || s;
-    case Test::GreaterEqualUnordered:
-        return (!s || z) != o;
-    case Test::NotOverflow:
-        return !o;
-    case Test::Lower:
-        return !c;
-    case Test::NotSign:
-        return !s;
-    case Test::LowerSame:
-        return !c || z;
-    case Test::Higher:
-        return c && !z;
-    case Test::Sign:
-        return s;
-    case Test::HigherSame:
-        return c;
-    case Test::Overflow:
-        return o;
-    case Test::Rle: // of the result alone, without regard to overflow
-        return s || z;
-    case Test::Rgt:
-        return !(s || z);
-    case Test::CsmTa: // states of the clipper, which no program here has
-    case Test::CsmTr:
-    case Test::CsmMx:
-    case Test::FcsmTa:
-    case Test::FcsmTr:
-    case Test::FcsmMx:
-        return false;
-    }
-    return false;
-}
-
 u32 tested(const Warp& warp, const Instruction& in, u32 mask) {
     const auto test = in.get<Test>();
     if (test == Test::True)
         return mask;
     u32 result = 0;
-    for_lanes(mask, [&](unsigned lane) { result |= u32{holds(test, warp.flags[lane])} << lane; });
+    for_lanes(mask, [&](unsigned lane) { result |= u32{test_flags(test, warp.flags[lane])} << lane; });
     return result;
 }
 
