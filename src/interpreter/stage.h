@@ -104,7 +104,7 @@ struct SampleGrid {
 
 // Four results a quad.
 [[nodiscard]] Result<std::vector<PixelResult>> run_pixels(const StageProgram& program, std::span<const Quad> quads,
-                                                          const SampleGrid& grid = {{1}, {{{0.5f, 0.5f}}}});
+                                                          const SampleGrid& grid = {1, {{{0.5f, 0.5f}}}});
 
 // What the instructions of one warp see. Filled by the functions above.
 struct StageState {
