@@ -269,20 +269,19 @@ private:
             {"in", &Assembler::on_in},
             {"out", &Assembler::on_out},
             {"target", &Assembler::on_target},
-            {"depth", &Assembler::on_depth},
-            {"sample_mask", &Assembler::on_sample_mask},
-            {"kill", &Assembler::on_kill},
             {"workgroup", &Assembler::on_workgroup},
             {"topology", &Assembler::on_topology},
-            {"passthrough", &Assembler::on_passthrough},
             {"store_required", &Assembler::on_store_required},
+            {"explicit_header", &Assembler::on_explicit_header},
             {"code", &Assembler::on_code},
             {"data", &Assembler::on_data},
             {"align", &Assembler::on_align},
             {"zero", &Assembler::on_zero},
             {"set", &Assembler::on_set},
         };
-        if (const auto number = number_directives().find(name); number != number_directives().end()) {
+        if (const auto flag = flag_directives().find(name); flag != flag_directives().end()) {
+            flag->second(program_) = true;
+        } else if (const auto number = number_directives().find(name); number != number_directives().end()) {
             if (const auto value = integer(words, place, 0, number->second.limit))
                 number->second.store(*this, static_cast<u32>(*value));
         } else if (const auto handler = handlers.find(name); handler != handlers.end()) {
@@ -305,6 +304,24 @@ private:
         return place;
     }
 
+    using FlagDirective = bool& (*)(Program&);
+    static const std::map<std::string_view, FlagDirective>& flag_directives() {
+        static const std::map<std::string_view, FlagDirective> table{
+            {"depth", [](Program& p) -> bool& { return p.header.writes_depth; }},
+            {"sample_mask", [](Program& p) -> bool& { return p.header.writes_sample_mask; }},
+            {"kill", [](Program& p) -> bool& { return p.header.kills_pixels; }},
+            {"passthrough", [](Program& p) -> bool& { return p.header.passthrough; }},
+            {"multiple_targets", [](Program& p) -> bool& { return p.header.multiple_targets; }},
+            {"global_store", [](Program& p) -> bool& { return p.header.does_global_store; }},
+            {"load_store", [](Program& p) -> bool& { return p.header.does_load_or_store; }},
+            {"fp64", [](Program& p) -> bool& { return p.header.does_fp64; }},
+            {"vendor_bit", [](Program& p) -> bool& { return p.header.vendor_vertex_bit; }},
+            {"early_tests", [](Program& p) -> bool& { return p.early_fragment_tests; }},
+            {"per_sample", [](Program& p) -> bool& { return p.per_sample; }},
+        };
+        return table;
+    }
+
     struct NumberDirective {
         i64 limit;
         void (*store)(Assembler&, u32);
@@ -312,10 +329,13 @@ private:
     static const std::map<std::string_view, NumberDirective>& number_directives() {
         static const std::map<std::string_view, NumberDirective> table{
             {"registers", {255, [](Assembler& a, u32 v) { a.program_.registers = v; }}},
-            {"local", {1 << 20, [](Assembler& a, u32 v) { a.program_.local_bytes = v; }}},
+            {"local", {0xffffff, [](Assembler& a, u32 v) { a.program_.local_bytes = v; }}},
             {"shared", {1 << 16, [](Assembler& a, u32 v) { a.program_.shared_bytes = v; }}},
             {"barriers", {16, [](Assembler& a, u32 v) { a.program_.barriers = v; }}},
-            {"call_stack", {1 << 20, [](Assembler& a, u32 v) { a.program_.header.call_stack_bytes = v; }}},
+            {"local_high", {0xffffff, [](Assembler& a, u32 v) { a.program_.header.local_memory_high = v; }}},
+            {"sph_version", {31, [](Assembler& a, u32 v) { a.program_.header.version = static_cast<u8>(v); }}},
+            {"sass_version", {15, [](Assembler& a, u32 v) { a.program_.header.sass_version = static_cast<u8>(v); }}},
+            {"call_stack", {0xffffff, [](Assembler& a, u32 v) { a.program_.header.call_stack_bytes = v; }}},
             {"patch", {255, [](Assembler& a, u32 v) { a.program_.header.patch_attributes = static_cast<u8>(v); }}},
             {"threads",
              {255, [](Assembler& a, u32 v) { a.program_.header.threads_per_primitive = static_cast<u8>(v); }}},
@@ -495,11 +515,6 @@ private:
             fail_at(at(place, words), fmt::format("'{}' are no components", components));
     }
 
-    void on_depth(Words&, const Place&) { program_.header.writes_depth = true; }
-    void on_sample_mask(Words&, const Place&) { program_.header.writes_sample_mask = true; }
-    void on_kill(Words&, const Place&) { program_.header.kills_pixels = true; }
-    void on_passthrough(Words&, const Place&) { program_.header.passthrough = true; }
-
     void on_workgroup(Words& words, const Place& place) {
         for (u32& size : program_.workgroup) {
             if (words.done())
@@ -511,12 +526,24 @@ private:
         }
     }
 
+    void on_explicit_header(Words&, const Place&) {
+        explicit_header_ = true;
+        program_.header.vendor_vertex_bit = false;
+    }
+
     void on_topology(Words& words, const Place& place) {
         static const std::map<std::string_view, OutputTopology> names{
             {"points", OutputTopology::Points},
             {"line_strip", OutputTopology::LineStrip},
             {"triangle_strip", OutputTopology::TriangleStrip}};
-        const std::string_view name = words.next();
+        Words ahead = words;
+        const std::string_view name = ahead.next();
+        if (!name.empty() && name[0] >= '0' && name[0] <= '9') { // one that the hardware does not name
+            if (const auto number = integer(words, place, 0, 15))
+                program_.header.topology = static_cast<OutputTopology>(*number);
+            return;
+        }
+        words = ahead;
         const auto found = names.find(name);
         if (found == names.end())
             return fail_at(at(place, words), fmt::format("unknown topology '{}'", name));
@@ -689,13 +716,14 @@ private:
             if (const auto instruction = decode(words[i].word, address_of_slot(i)))
                 facts.add(*instruction);
         program_.registers = std::max(program_.registers, facts.registers);
-        if (program_.stage == Stage::Compute)
-            program_.barriers = std::max(program_.barriers, facts.barriers);
-        else
-            facts.apply(program_.header);
         program_.header.local_memory_low = program_.local_bytes;
-        // Output 0 goes to target 0 alone, as in all programs of the corpus.
-        program_.header.multiple_targets = program_.stage == Stage::Fragment;
+        if (program_.stage == Stage::Compute) {
+            program_.barriers = std::max(program_.barriers, facts.barriers);
+        } else if (!explicit_header_) {
+            facts.apply(program_.header);
+            // Output 0 goes to target 0 alone, as in all programs of the corpus.
+            program_.header.multiple_targets = program_.stage == Stage::Fragment;
+        }
     }
 
     const AssembleOptions& options_;
@@ -705,7 +733,7 @@ private:
     std::unordered_map<std::string, i64> symbols_;
     std::unordered_map<std::string, std::size_t> code_labels_;
     Place entry_place_;
-    bool in_data_ = false, in_comment_ = false, failed_ = false;
+    bool in_data_ = false, in_comment_ = false, failed_ = false, explicit_header_ = false;
     std::string error_;
 };
 

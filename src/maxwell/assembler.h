@@ -52,6 +52,7 @@ struct Program {
     u32 shared_bytes = 0; // compute
     u32 barriers = 0;     // compute
     std::array<u32, 3> workgroup{1, 1, 1};
+    bool early_fragment_tests = false, per_sample = false; // fragment
 };
 
 struct AssembleOptions {
@@ -73,7 +74,8 @@ struct ScheduledWord {
 
 // Fills in the missing control fields so that the hardware computes what the program order says, with no regard to
 // speed: every instruction stalls 15 clocks (longer than any fixed latency); one of variable latency releases
-// scoreboard 0 with its result and 1 with its operands, and the instruction behind it waits for both.
+// scoreboard 0 with its result and 1 with its operands, and the instruction behind it waits for both, and for every
+// scoreboard that given fields name anywhere. Given fields stay as they are: they wait for what they say.
 void schedule(std::span<ScheduledWord> words);
 
 // The control fields in the assembler's own syntax, e.g. "{stall=6 yield wr=0 rd=1 wait=0,2}".

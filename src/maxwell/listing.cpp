@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 
@@ -56,6 +57,32 @@ std::string listing(Bytes code) {
                        text, word.word);
     }
     return out;
+}
+
+u64 code_extent(Bytes code) {
+    u64 furthest = 0, end = 0; // end: of the program, once its last branch was met
+    for (const CodeWord word : CodeView(code)) {
+        const auto instruction = decode(word.word, word.address);
+        if (end != 0) {
+            if (!instruction || instruction->opcode() != Opcode::NOP)
+                break;
+            end = word.address + 8;
+            continue;
+        }
+        if (!instruction)
+            continue;
+        if (instruction->opcode() == Opcode::BRX || instruction->opcode() == Opcode::JMX)
+            return code.size();
+        const auto target = branch_target(*instruction);
+        if (!target)
+            continue;
+        const u32 reached = instruction_at(*target);
+        furthest = std::max<u64>(furthest, reached);
+        if (instruction->opcode() == Opcode::BRA && instruction->guard().always() && reached == word.address &&
+            furthest <= word.address)
+            end = word.address + 8;
+    }
+    return end == 0 ? code.size() : std::min<u64>(align_up<u64>(end, bundle_size), code.size());
 }
 
 std::string source_listing(Bytes code) {

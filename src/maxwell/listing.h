@@ -11,6 +11,10 @@ namespace heaviside::maxwell {
 // Words that are no instruction are printed as comments. A torn last word is left out.
 [[nodiscard]] std::string listing(Bytes code);
 
+// How many bytes of `code` are a program, where nothing says so: up to the branch to itself behind which no branch
+// leads, and the NOPs behind it. All of them if there is no such branch, or if branches go where a register says.
+[[nodiscard]] u64 code_extent(Bytes code);
+
 // Source that assemble() turns back into the same code: control fields, labels at branch targets.
 [[nodiscard]] std::string source_listing(Bytes code);
 

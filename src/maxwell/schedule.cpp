@@ -122,7 +122,20 @@ constexpr u8 result_scoreboard = 0, operand_scoreboard = 1;
 } // namespace
 
 void schedule(std::span<ScheduledWord> words) {
-    u8 outstanding = 0; // scoreboards that the instruction before may hold
+    const auto scoreboards_of = [](const Control& control) {
+        unsigned set = 0;
+        if (control.write_barrier != no_barrier)
+            set |= 1u << control.write_barrier;
+        if (control.read_barrier != no_barrier)
+            set |= 1u << control.read_barrier;
+        return static_cast<u8>(set);
+    };
+    // Those of given fields may be held anywhere, branches lead everywhere, and waiting for a free one costs nothing.
+    u8 given = 0;
+    for (const ScheduledWord& scheduled : words)
+        if (scheduled.control)
+            given = static_cast<u8>(given | scoreboards_of(*scheduled.control));
+    u8 outstanding = given; // with what the instruction before may hold
     for (ScheduledWord& scheduled : words) {
         const auto instruction = decode(scheduled.word);
         if (!scheduled.control) {
@@ -138,11 +151,7 @@ void schedule(std::span<ScheduledWord> words) {
             scheduled.control = control;
         }
         scheduled.control->reuse = static_cast<u8>(scheduled.control->reuse | scheduled.reuse);
-        outstanding = 0;
-        if (scheduled.control->write_barrier != no_barrier)
-            outstanding = static_cast<u8>(outstanding | 1u << scheduled.control->write_barrier);
-        if (scheduled.control->read_barrier != no_barrier)
-            outstanding = static_cast<u8>(outstanding | 1u << scheduled.control->read_barrier);
+        outstanding = static_cast<u8>(given | scoreboards_of(*scheduled.control));
     }
 }
 

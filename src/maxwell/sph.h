@@ -89,6 +89,8 @@ struct ShaderProgramHeader {
 [[nodiscard]] std::array<std::byte, sph_size> encode_sph(const ShaderProgramHeader& header);
 // One fact a line, for people.
 [[nodiscard]] std::string describe(const ShaderProgramHeader& header);
+// Directives of the assembler's language (docs/isa.md) that make this header, `.stage` first.
+[[nodiscard]] std::string header_source(const ShaderProgramHeader& header);
 // The header of VertexA followed by `b`: the union of flags and maps, the larger local memory.
 [[nodiscard]] ShaderProgramHeader merge_vertex_parts(const ShaderProgramHeader& a, const ShaderProgramHeader& b);
 

@@ -88,6 +88,8 @@ Result<program::Blobs> build(const fs::path& path, std::string_view source) {
     input.shared_bytes = assembled->shared_bytes;
     input.local_bytes = assembled->local_bytes;
     input.register_count = assembled->registers;
+    input.early_fragment_tests = assembled->early_fragment_tests;
+    input.per_sample = assembled->per_sample;
     return program::build(input);
 }
 

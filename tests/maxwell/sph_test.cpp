@@ -1,5 +1,6 @@
 // The shader program header. Expected values: headers decoded by hand in the ISA notes (their nonzero words are given
 // there), and the corpus's programs, whose header is read with fixed offsets only.
+#include "maxwell/assembler.h"
 #include "maxwell/sph.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
 #include <vector>
 
 namespace heaviside::maxwell {
@@ -124,6 +126,38 @@ TEST(ShaderProgramHeader, EncodingIsTheInverse) {
     for (const Raw& words : {imgui_fragment, imgui_vertex, tess_control, tess_eval, hull_20_patch_words,
                              geometry_layers, depth_and_kill, point_coord})
         EXPECT_EQ(std::bit_cast<Raw>(encode_sph(decoded(words))), words) << std::hex << words[0];
+}
+
+TEST(ShaderProgramHeader, DirectivesMakeTheSameHeader) {
+    EXPECT_EQ(header_source(decoded(geometry_layers)), ".stage geometry\n"
+                                                       ".explicit_header\n"
+                                                       ".threads 1\n"
+                                                       ".streams 1\n"
+                                                       ".max_vertices 9\n"
+                                                       ".topology triangle_strip\n"
+                                                       ".out 0x64\n"
+                                                       ".out 0x70\n.out 0x74\n.out 0x78\n.out 0x7c\n"
+                                                       ".out 0 xyzw\n");
+    std::vector<ShaderProgramHeader> headers;
+    for (const Raw& words : {imgui_fragment, imgui_vertex, tess_control, tess_eval, hull_20_patch_words,
+                             geometry_layers, depth_and_kill, point_coord})
+        headers.push_back(decoded(words));
+    std::mt19937 random(7);
+    for (int i = 0; i < 300; ++i) {
+        Raw words;
+        for (u32& word : words)
+            word = static_cast<u32>(random());
+        const u32 type = static_cast<u32>(random() % 6);
+        words[0] = (words[0] & ~0x3c1fu) | (type == 5 ? 2u : 1u) | type << 10;
+        headers.push_back(decoded(words));
+    }
+    for (const ShaderProgramHeader& header : headers) {
+        const std::string source = header_source(header);
+        // An instruction that an explicit header takes no notice of.
+        const auto program = assemble(source + "STG.E [R2], R0\nEXIT\n");
+        ASSERT_TRUE(program) << program.error().message << '\n' << source;
+        EXPECT_EQ(encode_sph(program->header), encode_sph(header)) << source;
+    }
 }
 
 TEST(ShaderProgramHeader, OutputRegistersSkipUnusedTargetsAndReserveTheSampleMask) {
