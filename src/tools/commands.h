@@ -82,4 +82,16 @@ struct RunOptions {
 };
 int run_run(const RunOptions& options);
 
+struct TraceOptions {
+    std::string file;    // "-": standard input
+    std::string compare; // a second trace; run_trace() then returns failed where they differ
+    std::vector<std::string> functions, objects;
+    unsigned thread = 0; // 0: all
+    std::string frames;  // "N", "N-M"; empty: all
+    bool ignore_numbers = false;
+    bool counts = false; // calls of each function instead of the calls
+    bool json = false;
+};
+int run_trace(const TraceOptions& options);
+
 } // namespace heaviside::tools

@@ -135,6 +135,26 @@ void add_run(CLI::App& app, RunOptions& options) {
     });
 }
 
+void add_trace(CLI::App& app, TraceOptions& options) {
+    CLI::App* const command =
+        app.add_subcommand("trace", "Print, filter and compare the calls that HEAVISIDE_TRACE=FILE wrote");
+    command->add_option("file", options.file, "A trace; - is standard input")->required();
+    CLI::Option* const compare = command->add_option(
+        "--compare", options.compare, "Print what this trace has otherwise, thread by thread; exit code 1 if anything");
+    command->add_option("--function", options.functions, "Only these functions; * stands for any characters")
+        ->expected(1)
+        ->take_all();
+    command->add_option("--object", options.objects, "Only calls that name one of these, as in CommandBuffer#2")
+        ->expected(1)
+        ->take_all();
+    command->add_option("--thread", options.thread, "Only this thread; 1 is the first that called")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--frame", options.frames, "N, N-M, N- or -M: only these frames; each ends with its present");
+    command->add_flag("--ignore-numbers", options.ignore_numbers, "Compare objects by type alone")->needs(compare);
+    command->add_flag("--counts", options.counts, "Print how often each function was called")->excludes(compare);
+    command->add_flag("--json", options.json, "Print JSON");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -152,6 +172,8 @@ int main(int argc, char** argv) {
     add_translate(app, translate);
     RunOptions run;
     add_run(app, run);
+    TraceOptions trace;
+    add_trace(app, trace);
     if (argc == 1) {
         std::fputs(app.help().c_str(), stderr);
         return usage;
@@ -169,5 +191,7 @@ int main(int argc, char** argv) {
         return run_asm(assemble);
     if (app.got_subcommand("run"))
         return run_run(run);
+    if (app.got_subcommand("trace"))
+        return run_trace(trace);
     return run_translate(translate);
 }
