@@ -40,13 +40,14 @@ void lop3(Warp& warp, const Instruction& in, u32 mask) {
     const Operand d = in.operand(Slot::D), p = in.operand(Slot::P);
     const Source a(warp, in.operand(Slot::A)), b(warp, in.operand(Slot::B)), c(warp, in.operand(Slot::C));
     const u32 table = static_cast<u32>(in.operand(Slot::I).value) & 0xff;
+    u32 entry[8];
+    for (unsigned n = 0; n < 8; ++n)
+        entry[n] = table >> n & 1 ? ~0u : 0;
+    const auto choose = [](u32 bit, u32 if_one, u32 if_zero) { return if_zero ^ ((if_one ^ if_zero) & bit); };
     for_lanes(mask, [&](unsigned lane) {
         const u32 x = a(lane), y = b(lane), z = c(lane);
-        u32 value = 0;
-        for (u32 rest = table; rest != 0; rest &= rest - 1) {
-            const int n = std::countr_zero(rest);
-            value |= (n & 4 ? x : ~x) & (n & 2 ? y : ~y) & (n & 1 ? z : ~z);
-        }
+        const u32 value = choose(x, choose(y, choose(z, entry[7], entry[6]), choose(z, entry[5], entry[4])),
+                                 choose(y, choose(z, entry[3], entry[2]), choose(z, entry[1], entry[0])));
         logic_result(warp, in, d, p, lane, value);
     });
 }

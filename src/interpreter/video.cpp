@@ -155,13 +155,13 @@ void vshr(Warp& warp, const Instruction& in, u32 mask) {
     for_sources(warp, in, mask, [&](i64 a, i64 b) -> i128 { return a >> shift_count(b, wrap); });
 }
 
-// 1 or 0. Joining by minimum or maximum is signed if A is a signed word (seen in the kernels).
+// 1 or 0. Joining by minimum or maximum is signed if A is (seen in the kernels).
 void vset(Warp& warp, const Instruction& in, u32 mask) {
     const Sources s(warp, in);
     const Source c(warp, in.operand(Slot::C));
     const auto op = in.get<VideoOp>();
     const auto comparison = in.get<Compare>();
-    const bool sign = in.get<DataType>(Modifier::SourceType) == DataType::S32;
+    const bool sign = s.a.has_sign();
     for_lanes(mask, [&](unsigned lane) {
         const u32 word = holds(comparison, ordering_of(s.a(lane), s.b(lane))) ? 1 : 0;
         word_result(warp, in, lane, joined(op, word, c(lane), sign));

@@ -651,7 +651,7 @@ def video():
         row('vshr', words, f'VSHR{ud}{shift_kinds}{w}{s}{op} R2, {ta}, {tn}, R6', finish(a >> n, op, c, sign, s))
         name = random.choice(['LT', 'EQ', 'LE', 'GT', 'NE', 'GE', 'T', 'F'])
         hit = ('L' if a < b else 'G' if a > b else 'E') in {**FLOAT_TESTS}[name]
-        row('vset', words, f'VSET.{name}{kinds}{op} R2, {ta}, {tb}, R6', finish(int(hit), op, c, t == 'S32', ''))
+        row('vset', words, f'VSET.{name}{kinds}{op} R2, {ta}, {tb}, R6', finish(int(hit), op, c, types[t][1], ''))
         row('vsetp', words, f'VSETP.{name}{kinds}.AND P0, P1, {ta}, {tb}, PT; P2R R2, PR, RZ, 0x3', hit | (not hit) << 1)
         na, nc, po = random.choice([('', '', ''), ('-', '', ''), ('', '-', ''), ('', '', '.PO')])
         shr, scale = random.choice([('', 0), ('.SHR_7', 7), ('.SHR_15', 15)])
