@@ -1,0 +1,344 @@
+#include "tests/generate/program.h"
+
+#include "maxwell/form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <random>
+
+namespace heaviside::generate {
+namespace {
+
+using maxwell::Form;
+using maxwell::Opcode;
+using maxwell::OperandKind;
+using maxwell::OperandSpec;
+using maxwell::OperandType;
+using maxwell::Slot;
+
+// What may become of a result that is a NaN: its bits differ between machines, so they are set.
+enum class NaN { None, Single, Double, Halves };
+
+struct Group {
+    NaN nan;
+    unsigned weight;
+    std::vector<Opcode> opcodes;
+};
+
+// Instructions whose results are exact. Those that are not (MUFU) or that only feed them (RRO), and FSWZADD, which
+// reads neighbours, stay out.
+const std::vector<Group>& groups() {
+    using enum Opcode;
+    static const std::vector<Group> all = {
+        {NaN::None,
+         8,
+         {IADD, IADD32I, IADD3, ISCADD, ISCADD32I, IMAD, IMAD32I, IMUL, IMUL32I, IMADSP, XMAD, IMNMX, LEA}},
+        {NaN::None, 6, {BFE, BFI, FLO, LOP, LOP3, LOP32I, POPC, PRMT, SHF, SHL, SHR, SEL, MOV, MOV32I}},
+        {NaN::None, 4, {ICMP, ISET, ISETP, CSET, CSETP, PSET, PSETP, P2R, R2P}},
+        {NaN::None, 2, {VABSDIFF, VADD, VMAD, VMNMX, VSET, VSETP, VSHL, VSHR}},
+        {NaN::None, 2, {I2F, I2I, F2I}},
+        {NaN::Single, 6, {FADD, FADD32I, FFMA, FFMA32I, FMUL, FMUL32I, FMNMX, FSET, FSETP, FCMP, FCHK}},
+        {NaN::Halves, 3, {HADD2, HADD2_32I, HFMA2, HFMA2_32I, HMUL2, HMUL2_32I, HSET2, HSETP2}},
+        {NaN::Double, 2, {DADD, DFMA, DMUL, DMNMX, DSET, DSETP}},
+        {NaN::Single, 1, {F2F}},
+    };
+    return all;
+}
+
+class Generator {
+public:
+    Generator(u64 seed, const Options& options) : random_(seed), options_(options) {}
+
+    std::vector<Statement> block(unsigned count, unsigned depth) {
+        std::vector<Statement> result;
+        while (result.size() < count)
+            result.push_back(statement(depth));
+        return result;
+    }
+
+private:
+    // std:: distributions differ between libraries.
+    u32 below(u32 bound) { return static_cast<u32>(random_() >> 33) % bound; }
+    bool chance(u32 percent) { return below(100) < percent; }
+
+    Statement statement(unsigned depth) {
+        const u32 pick = below(100);
+        if (depth > 0 && pick < 18)
+            return compound(depth);
+        if (options_.memory && pick < 30)
+            return memory();
+        return arithmetic();
+    }
+
+    Statement compound(unsigned depth) {
+        Statement result;
+        const unsigned count = 1 + below(5);
+        switch (below(4)) {
+        case 0:
+        case 1:
+            result.kind = Statement::Kind::If;
+            result.predicate = fmt::format("{}P{}", chance(50) ? "!" : "", below(layout::predicates));
+            if (chance(60))
+                result.otherwise = block(1 + below(4), depth - 1);
+            break;
+        case 2:
+            result.kind = Statement::Kind::Loop;
+            result.counter = fmt::format("R{}", below(layout::data_registers));
+            break;
+        default:
+            result.kind = Statement::Kind::Call;
+        }
+        result.body = block(count, depth - 1);
+        return result;
+    }
+
+    std::string guard() {
+        return chance(20) ? fmt::format("@{}P{} ", chance(50) ? "!" : "", below(layout::predicates)) : std::string();
+    }
+
+    // R18: a lane's own offset, made from a data register so that lanes differ. Every access stays in the lane's own
+    // bytes.
+    Statement memory() {
+        struct Space {
+            const char *load, *store, *base; // base: the register that holds the lane's first byte
+            u32 bytes;
+            const char* address;
+        };
+        static constexpr Space spaces[] = {
+            {"LDL", "STL", "RZ", layout::local_bytes, "[R18]"},
+            {"LDS", "STS", "R23", layout::shared_bytes_per_thread, "[R18]"},
+            {"LDG.E", "STG.E", nullptr, layout::scratch_bytes, "[R18]"},
+        };
+        const Space& space = spaces[below(3)];
+        static constexpr struct {
+            const char* suffix;
+            u32 bytes;
+        } sizes[] = {{".U8", 1}, {".S8", 1}, {".U16", 2}, {".S16", 2}, {"", 4}, {".64", 8}, {".128", 16}};
+        const auto& size = sizes[below(7)];
+        const u32 words = std::max(size.bytes / 4, 1u);
+        const u32 data = below(layout::data_registers / words) * words;
+        Statement result;
+        result.lines.push_back(
+            fmt::format("LOP32I.AND R18, R{}, {:#x}", below(layout::data_registers), space.bytes - size.bytes));
+        if (space.base) {
+            result.lines.push_back(fmt::format("IADD R18, R18, {}", space.base));
+        } else {
+            result.lines.push_back("IADD R18.CC, R18, R20");
+            result.lines.push_back("IADD.X R19, RZ, R21");
+        }
+        const u32 offset = space.base ? 0 : layout::scratch_offset;
+        const std::string address = offset != 0 ? fmt::format("[R18+{:#x}]", offset) : std::string(space.address);
+        const u32 kind = below(space.base && space.base[0] == 'R' && space.base[1] == 'Z' ? 2 : 3);
+        if (kind == 2 && size.bytes >= 4 && size.bytes <= 8) {
+            static constexpr const char* operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH"};
+            const char* operation = operations[size.bytes == 8 ? 1 + below(5) : below(9)];
+            const bool global = !space.base;
+            if (size.bytes == 8)
+                result.lines.push_back(fmt::format("{}.{}.{} R{}, {}, R{}", global ? "ATOM.E" : "ATOMS", operation,
+                                                   chance(50) ? "U64" : "S64", data, address,
+                                                   below(layout::data_registers / 2) * 2));
+            else
+                result.lines.push_back(
+                    fmt::format("{}.{}{} R{}, {}, R{}", global ? "ATOM.E" : "ATOMS", operation,
+                                (operation[0] == 'M' || operation[0] == 'A') && chance(50) ? ".S32" : "", data, address,
+                                below(layout::data_registers)));
+        } else if (kind == 1) {
+            result.lines.push_back(fmt::format("{}{}{} {}, R{}", guard(), space.store, size.suffix, address, data));
+        } else {
+            result.lines.push_back(fmt::format("{}{}{} R{}, {}", guard(), space.load, size.suffix, data, address));
+        }
+        return result;
+    }
+
+    Statement arithmetic() {
+        for (;;) {
+            const Group& group = pick_group();
+            const Opcode opcode = group.opcodes[below(static_cast<u32>(group.opcodes.size()))];
+            const auto forms = maxwell::Table::get().forms_of(maxwell::mnemonic(opcode));
+            if (forms.empty())
+                continue;
+            const Form& form = maxwell::Table::get().form(forms[below(static_cast<u32>(forms.size()))]);
+            if (const auto instruction = draw(form)) {
+                Statement result;
+                std::string text = maxwell::disassemble(*instruction);
+                if (const auto end = text.find(" ;"); end != std::string::npos)
+                    text.resize(end);
+                result.lines.push_back(text);
+                settle(*instruction, group.nan, result.settle);
+                return result;
+            }
+        }
+    }
+
+    const Group& pick_group() {
+        for (;;) {
+            u32 total = 0;
+            for (const Group& group : groups())
+                total += group.weight;
+            u32 pick = below(total);
+            for (const Group& group : groups()) {
+                if (pick < group.weight) {
+                    const bool wanted = group.nan == NaN::Double   ? options_.doubles
+                                        : group.nan == NaN::Halves ? options_.halves
+                                        : group.nan == NaN::Single ? options_.floats
+                                                                   : true;
+                    if (wanted)
+                        return group;
+                    break;
+                }
+                pick -= group.weight;
+            }
+        }
+    }
+
+    static void put(u64& word, const maxwell::Field& field, u64 value) {
+        word = (word & ~field.mask()) | field.put(value);
+    }
+
+    // A valid word of the form whose operands are the program's own registers, predicates and constants.
+    std::optional<maxwell::Instruction> draw(const Form& form) {
+        for (int attempt = 0; attempt < 64; ++attempt) {
+            u64 word = (random_() & ~form.mask) | form.value;
+            for (unsigned i = 0; i < form.check_count; ++i) {
+                const Form::Check& check = form.checks[i];
+                u64 value = check.field.get(word);
+                for (int tries = 0; tries < 200 && !(check.valid[value >> 6] >> (value & 63) & 1); ++tries)
+                    value = random_() & ((u64{1} << check.field.size()) - 1);
+                put(word, check.field, value);
+            }
+            if (form.guard.present())
+                put(word, form.guard, chance(80) ? 7 : below(2) << 3 | below(layout::predicates));
+            for (unsigned i = 0; i < form.operand_count; ++i)
+                own(word, form.operands[i]);
+            auto instruction = maxwell::decode(word);
+            if (!instruction || &instruction->form() != &form || !align(form, word, instruction) ||
+                unknown(*instruction))
+                continue;
+            return instruction;
+        }
+        return std::nullopt;
+    }
+
+    // Modifiers whose meaning nobody has measured; the interpreter refuses them by name.
+    static bool unknown(const maxwell::Instruction& instruction) {
+        using maxwell::FunnelHigh;
+        using maxwell::Modifier;
+        switch (instruction.opcode()) {
+        case Opcode::SHL:
+            return instruction.has(Modifier::Extended);
+        case Opcode::SHR:
+            return instruction.modifier(Modifier::ShiftExtended) != 0;
+        case Opcode::SHF: {
+            const auto high = instruction.get<FunnelHigh>();
+            return high > FunnelHigh::Hi || (high == FunnelHigh::Hi && !instruction.has(Modifier::ShiftRight));
+        }
+        default:
+            return false;
+        }
+    }
+
+    void own(u64& word, const OperandSpec& spec) {
+        const bool destination = spec.slot == Slot::D || spec.slot == Slot::D2;
+        switch (spec.type) {
+        case OperandType::R:
+            put(word, spec.fields[0],
+                chance(destination ? 3 : 8) ? u64{maxwell::zero_register} : below(layout::data_registers));
+            break;
+        case OperandType::P:
+            put(word, spec.fields[0], chance(25) ? u64{maxwell::true_predicate} : below(layout::predicates));
+            break;
+        case OperandType::C:
+        case OperandType::CS:
+            put(word, spec.fields[0], layout::constant_bank);
+            put(word, spec.fields[1], below(layout::constant_bytes / 8) * 2);
+            break;
+        default:
+            break;
+        }
+    }
+
+    // Operands of several registers start at a multiple of their count and stay inside R0 to R15; constants inside
+    // theirs.
+    bool align(const Form& form, u64 word, std::optional<maxwell::Instruction>& instruction) {
+        for (unsigned i = 0; i < form.operand_count; ++i) {
+            const OperandSpec& spec = form.operands[i];
+            const auto operand = instruction->operand(spec.slot);
+            if (spec.type == OperandType::R && operand.reg != maxwell::zero_register && operand.count > 1)
+                put(word, spec.fields[0], operand.reg / operand.count * operand.count);
+            if (operand.kind == OperandKind::Constant &&
+                (operand.bank != layout::constant_bank || operand.offset < 0 ||
+                 operand.offset + 8 > static_cast<i32>(layout::constant_bytes) ||
+                 operand.reg != maxwell::zero_register))
+                return false;
+        }
+        instruction = maxwell::decode(word);
+        return instruction && &instruction->form() == &form;
+    }
+
+    // NaN results get the bits that this machine's own NaNs have.
+    static void settle(const maxwell::Instruction& instruction, NaN nan, std::vector<std::string>& lines) {
+        const auto d = instruction.operand(Slot::D);
+        if (nan == NaN::None || d.kind != OperandKind::Register || d.reg == maxwell::zero_register)
+            return;
+        const bool wide = nan == NaN::Double || d.count == 2;
+        if (nan == NaN::Halves || instruction.opcode() == Opcode::F2F) {
+            static constexpr struct {
+                u32 mask, infinity, keep;
+            } halves[] = {{0x7fff, 0x7c00, 0xffff0000}, {0x7fff0000, 0x7c000000, 0xffff}};
+            for (const auto& half : halves) {
+                lines.push_back(fmt::format("LOP32I.AND R16, R{}, {:#x}", d.reg, half.mask));
+                lines.push_back(fmt::format("MOV32I R17, {:#x}", half.infinity));
+                lines.push_back("ISETP.GT.U32.AND P6, PT, R16, R17, PT");
+                lines.push_back(fmt::format("@P6 LOP32I.AND R{}, R{}, {:#x}", d.reg, d.reg, half.keep));
+                lines.push_back(fmt::format("@P6 LOP32I.OR R{}, R{}, {:#x}", d.reg, d.reg, half.mask));
+            }
+        }
+        if (wide && d.count == 2) {
+            lines.push_back(fmt::format("DSETP.NAN.AND P6, PT, R{}, R{}, PT", d.reg, d.reg));
+            lines.push_back(fmt::format("@P6 MOV R{}, RZ", d.reg));
+            lines.push_back(fmt::format("@P6 MOV32I R{}, 0x7ff80000", d.reg + 1));
+        }
+        if (!wide) {
+            lines.push_back(fmt::format("FSETP.NAN.AND P6, PT, R{}, R{}, PT", d.reg, d.reg));
+            lines.push_back(fmt::format("@P6 MOV32I R{}, 0x7fffffff", d.reg));
+        }
+    }
+
+    std::mt19937_64 random_;
+    const Options& options_;
+};
+
+} // namespace
+
+Program generate(u64 seed, const Options& options) {
+    return {seed, Generator(seed, options).block(options.statements, options.depth)};
+}
+
+std::vector<u32> values(u64 seed, std::size_t count) {
+    static constexpr u32 edges[] = {0x00000000, 0x00000001, 0x00000002, 0x0000001f, 0x00000020, 0x0000003f, 0x000000ff,
+                                    0x00008000, 0x0000ffff, 0x00010000, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe,
+                                    0xffffffff, 0x3f800000, 0xbf800000, 0x3f000000, 0x40490fdb, 0x4f000000, 0xcf000000,
+                                    0x4f800000, 0x7f7fffff, 0xff7fffff, 0x00800000, 0x80800000, 0x007fffff, 0x807fffff,
+                                    0x7f800000, 0xff800000, 0x7fc00000, 0x3ff00000, 0x40000000, 0x7ff00000, 0x00100000,
+                                    0x3c003c00, 0x7bff0400, 0x03ff8001, 0x7c00fc00, 0x47800000};
+    std::mt19937_64 random(seed);
+    std::vector<u32> result(count);
+    for (u32& value : result) {
+        const u64 bits = random();
+        const u32 kind = static_cast<u32>(bits >> 60);
+        if (kind < 5)
+            value = edges[(bits >> 32) % std::size(edges)];
+        else if (kind < 8)
+            value = static_cast<u32>(bits & 0xff);
+        else if (kind < 12) // floats near 1
+            value = (static_cast<u32>(bits) & 0x807fffff) | static_cast<u32>(117 + (bits >> 40) % 20) << 23;
+        else
+            value = static_cast<u32>(bits);
+    }
+    return result;
+}
+
+} // namespace heaviside::generate
