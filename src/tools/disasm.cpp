@@ -66,12 +66,15 @@ int disassemble_words() {
 
 // One range of code in a file, with what the file says about it.
 struct Unit {
-    std::string name;               // of a kernel; empty: the file has no names
-    std::string stage;              // empty: not known
-    std::string_view stage_keyword; // of the assembler's .stage; empty: not known
-    std::string header;             // described, a line for each field
-    Bytes code, second_code;        // the second part of a vertex program, if there is one
-    u32 registers = 0;              // 0: not said
+    std::string name;       // of a kernel; empty: the file has no names
+    std::string stage;      // empty: not known
+    std::string directives; // of the assembler, that make what stands around the code; empty: nothing is known
+    std::string header;     // described, a line for each field
+    Bytes code, constants;
+    u32 registers = 0; // 0: not said
+    // The second part of a vertex program, if there is one.
+    std::string second_directives, second_header;
+    Bytes second_code;
 };
 
 // How a file holds its units: what its JSON looks like.
@@ -82,30 +85,84 @@ struct Contents {
     std::vector<Unit> units;
 };
 
+// Directives for what only the control section says.
+std::string control_directives(const program::Program& program) {
+    std::string text;
+    if (program.register_count != 0)
+        text += fmt::format(".registers {}\n", std::min(program.register_count, 255u));
+    if (program.early_fragment_tests)
+        text += ".early_tests\n";
+    if (program.per_sample)
+        text += ".per_sample\n";
+    if (program.stage != program::Stage::Compute)
+        return text;
+    const auto [x, y, z] = program.workgroup_size;
+    text += fmt::format(".workgroup {} {} {}\n", x, y, z);
+    if (program.shared_bytes != 0)
+        text += fmt::format(".shared {}\n", program.shared_bytes);
+    if (program.local_bytes != 0)
+        text += fmt::format(".local {}\n", program.local_bytes);
+    return text;
+}
+
 Unit unit_of(const program::Program& program) {
-    constexpr std::array<std::string_view, program::stage_count> keywords{"vertex",       "fragment",  "geometry",
-                                                                          "tess_control", "tess_eval", "compute"};
     Unit unit;
     unit.stage = program::name(program.stage);
-    unit.stage_keyword = keywords[static_cast<std::size_t>(program.stage)];
-    if (program.sph) {
-        unit.header = maxwell::describe(*program.sph);
-        if (program.sph->type == maxwell::ShaderType::VertexA)
-            unit.stage_keyword = "vertexa";
+    if (program.stage == program::Stage::Compute) {
+        unit.directives = ".stage compute\n";
+    } else if (const auto sph = maxwell::decode_sph(program.header)) {
+        unit.header = maxwell::describe(*sph);
+        unit.directives = maxwell::header_source(*sph);
     }
+    unit.directives += control_directives(program);
     unit.code = program.code;
-    unit.second_code = program.second_code;
+    unit.constants = program.constants;
     unit.registers = program.register_count;
+    if (const auto second = maxwell::decode_sph(program.second_header)) {
+        unit.second_header = maxwell::describe(*second);
+        unit.second_directives = maxwell::header_source(*second);
+        unit.second_code = program.second_code;
+    }
     return unit;
 }
 
-// Areas are padded with zeros, and without its control section nothing says where a program ends. A bundle of zeros is
-// no code.
-Bytes without_padding(Bytes code) {
-    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-    while (code.size() >= maxwell::bundle_size && std::ranges::all_of(code.last(maxwell::bundle_size), is_zero))
-        code = code.first(code.size() - maxwell::bundle_size);
-    return code;
+bool is_zero(Bytes bytes) {
+    return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// An area without its control section: code reaches as far as its branches say, constants may begin at the next
+// multiple of 256 (counted from the area, which begins `before` bytes in front of the code), and zeros end it.
+void bound_code(Unit& unit, u64 before) {
+    constexpr u64 constants_alignment = 256;
+    const u64 end = maxwell::code_extent(unit.code);
+    const u64 constants = align_up(before + end, constants_alignment) - before;
+    if (constants < unit.code.size())
+        unit.constants = unit.code.subspan(constants);
+    unit.code = unit.code.first(end);
+    while (!unit.constants.empty() && unit.constants.back() == std::byte{0})
+        unit.constants = unit.constants.first(unit.constants.size() - 1);
+    while (unit.code.size() >= maxwell::bundle_size && is_zero(unit.code.last(maxwell::bundle_size)))
+        unit.code = unit.code.first(unit.code.size() - maxwell::bundle_size);
+}
+
+// "NAME.gpu.bin" has its control section in "NAME.ctrl.bin".
+std::vector<std::byte> control_beside(const std::string& file) {
+    constexpr std::string_view suffix = ".gpu.bin";
+    if (!file.ends_with(suffix))
+        return {};
+    return read_file(file.substr(0, file.size() - suffix.size()) + ".ctrl.bin").value_or(std::vector<std::byte>{});
+}
+
+Unit kernel_unit(const archive::Kernel& kernel) {
+    Unit unit;
+    unit.name = kernel.name;
+    unit.stage = "compute";
+    unit.directives = ".stage compute\n";
+    if (kernel.registers != 0)
+        unit.directives += fmt::format(".registers {}\n", kernel.registers);
+    unit.code = kernel.code;
+    unit.registers = kernel.registers;
+    return unit;
 }
 
 Result<Contents> read_cubin(Bytes bytes, const std::string& kernel) {
@@ -117,8 +174,7 @@ Result<Contents> read_cubin(Bytes bytes, const std::string& kernel) {
     for (const archive::Kernel& found : *kernels) {
         names += fmt::format("{}{}", names.empty() ? "" : ", ", found.name);
         if (kernel.empty() || kernel == found.name)
-            contents.units.push_back(
-                {std::string(found.name), "compute", "compute", {}, found.code, {}, found.registers});
+            contents.units.push_back(kernel_unit(found));
     }
     if (contents.units.empty())
         return fail("no kernel '{}'; there are: {}", kernel, names);
@@ -149,10 +205,13 @@ Result<Contents> read_dksh(Bytes bytes) {
     return contents;
 }
 
-Result<Contents> read_contents(Bytes bytes, const DisasmOptions& options) {
+// `control` is the control section of a code area, empty if it is not known.
+Result<Contents> read_contents(Bytes bytes, Bytes control, const DisasmOptions& options) {
     if (options.raw) {
         Unit unit;
         unit.code = bytes;
+        if (bytes.size() < maxwell::bundle_size)
+            return fail("{} bytes of raw code, a bundle has {}", bytes.size(), maxwell::bundle_size);
         return Contents{Container::RawCode, {unit}};
     }
     if (options.cubin || archive::is_elf(bytes))
@@ -163,11 +222,13 @@ Result<Contents> read_contents(Bytes bytes, const DisasmOptions& options) {
         return read_glslc(bytes);
     if (archive::is_dksh(bytes))
         return read_dksh(bytes);
+    if (const auto whole = program::parse(control, bytes))
+        return Contents{Container::Program, {unit_of(*whole)}};
     const auto program = program::parse_code(bytes);
     if (!program)
         return tl::unexpected(program.error());
     Unit unit = unit_of(*program);
-    unit.code = without_padding(unit.code);
+    bound_code(unit, static_cast<u64>(program->code.data() - bytes.data()));
     return Contents{Container::Program, {unit}};
 }
 
@@ -219,18 +280,32 @@ void print_listing(const Unit& unit, const DisasmOptions& options) {
     part(unit.code);
     if (!unit.second_code.empty()) {
         print("// second part\n");
+        print_comment(unit.second_header);
         part(unit.second_code);
     }
 }
 
+// `.data` with words of 4 bytes, the last ones one by one.
+std::string data_source(Bytes constants) {
+    std::string text = ".data\n";
+    u64 at = 0;
+    for (; at + 4 <= constants.size(); at += 4)
+        text += fmt::format(".u32 {:#010x}\n", *read_at<u32>(constants, at));
+    for (; at < constants.size(); ++at)
+        text += fmt::format(".u8 {:#04x}\n", *read_at<u8>(constants, at));
+    return text;
+}
+
 void print_source(const Unit& unit) {
     print_heading(unit);
-    if (!unit.stage_keyword.empty())
-        fmt::print(".stage {}\n", unit.stage_keyword);
+    print(unit.directives);
     print(maxwell::source_listing(unit.code));
-    // A source is one program; the second part of a vertex program stands there to be read.
+    if (!unit.constants.empty())
+        print(data_source(unit.constants));
+    // A source is one program. The second part of a vertex program is one too: it stands there as a comment.
     if (!unit.second_code.empty()) {
         print("// second part\n");
+        print_comment(unit.second_directives);
         print_comment(maxwell::source_listing(unit.second_code));
     }
 }
@@ -264,6 +339,13 @@ nlohmann::json instructions_of(Bytes code) {
     return instructions;
 }
 
+std::string hex_of(Bytes bytes) {
+    std::string text;
+    for (const std::byte byte : bytes)
+        text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    return text;
+}
+
 nlohmann::json json_of(const Unit& unit) {
     nlohmann::json document{{"instructions", instructions_of(unit.code)}};
     if (!unit.name.empty())
@@ -274,8 +356,12 @@ nlohmann::json json_of(const Unit& unit) {
         document["registers"] = unit.registers;
     if (!unit.header.empty())
         document["header"] = unit.header;
+    if (!unit.constants.empty())
+        document["constants"] = hex_of(unit.constants);
     if (!unit.second_code.empty())
         document["second_part"] = instructions_of(unit.second_code);
+    if (!unit.second_header.empty())
+        document["second_header"] = unit.second_header;
     return document;
 }
 
@@ -302,7 +388,8 @@ int run_disasm(const DisasmOptions& options) {
         report_error(command, bytes.error().message);
         return unavailable;
     }
-    const auto contents = read_contents(*bytes, options);
+    const auto control = control_beside(options.file);
+    const auto contents = read_contents(*bytes, control, options);
     if (!contents) {
         report_error(command, fmt::format("{}: {}", options.file, contents.error().message));
         return failed;

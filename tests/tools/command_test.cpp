@@ -427,6 +427,105 @@ TEST_F(Command, SourceAssemblesBackToTheSameProgram) {
         EXPECT_EQ(before[i], after[i]);
 }
 
+TEST_F(Command, SourceKeepsHeaderControlFieldsAndConstants) {
+    const std::array sources{".stage fragment\n.early_tests\n.per_sample\n.target 0\n.target 2 rg\n.depth\n"
+                             ".in 3 xy linear\n.registers 40\n.data\n.u32 0x12345678\n.u8 1, 2, 3\n.code\n"
+                             "IPA R0, a[0x80], R4\nMOV R0, c[0x1][0x0]\nKIL\nEXIT\n",
+                             ".stage geometry\n.topology line_strip\n.max_vertices 5\n.threads 2\n.streams 3\n"
+                             ".local 64\nALD R0, a[0x90]\nAST a[0x70], R0\nEXIT\n",
+                             ".stage tess_control\n.patch 8\n.threads 3\n.store_required 28 31\nEXIT\n",
+                             ".stage compute\n.workgroup 8 4 2\n.shared 1024\n.local 32\nBAR.SYNC 0x1\nEXIT\n"};
+    for (const char* const source : sources) {
+        const std::string first = (folder / "first").string(), second = (folder / "second").string();
+        ASSERT_EQ(run("asm '" + write("a.sass", source) + "' -o '" + first + "'").code, 0) << source;
+        const Outcome printed = run("disasm --source '" + first + ".gpu.bin'");
+        ASSERT_EQ(run("asm '" + write("b.sass", printed.out) + "' -o '" + second + "'").code, 0) << printed.out;
+        EXPECT_EQ(read("second.gpu.bin"), read("first.gpu.bin")) << printed.out;
+        EXPECT_EQ(read("second.ctrl.bin"), read("first.ctrl.bin")) << printed.out;
+        // Without the control section the area tells the rest: code ends at its last branch, constants follow.
+        fs::remove(first + ".ctrl.bin");
+        const Outcome alone = run("disasm --source '" + first + ".gpu.bin'");
+        ASSERT_EQ(run("asm '" + write("c.sass", alone.out) + "' -o '" + second + "'").code, 0) << alone.out;
+        EXPECT_EQ(read("second.gpu.bin"), read("first.gpu.bin")) << alone.out;
+    }
+}
+
+TEST_F(Command, SourcesOfTheCorpusMakeTheSameAreas) {
+    if (!fs::exists(corpus / "glsl/dev"))
+        GTEST_SKIP() << "no " << corpus / "glsl/dev"
+                     << " here";
+    const auto bytes_of = [](const fs::path& path) {
+        std::ifstream file(path, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    int checked = 0, different = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(corpus / "glsl/dev")) {
+        const std::string area = entry.path().string();
+        if (!area.ends_with(".gpu.bin"))
+            continue;
+        const std::string code = bytes_of(area.substr(0, area.size() - 8) + ".code.bin");
+        ASSERT_EQ(run("disasm --source '" + area + "' >'" + (folder / "a.sass").string() + "'").code, 0) << area;
+        ASSERT_EQ(run("asm '" + (folder / "a.sass").string() + "' -o '" + (folder / "a").string() + "'").code, 0)
+            << area;
+        const std::string want = bytes_of(area), got = read("a.gpu.bin");
+        const bool compute = fs::path(area).filename() == "comp.gpu.bin";
+        if (!compute) {
+            EXPECT_EQ(got.substr(0x30, 0x50), want.substr(0x30, 0x50)) << area; // the program header
+        }
+        const std::string words = got.substr(compute ? 0x100 : 0x80, code.size());
+        for (std::size_t at = 0; at + 8 <= code.size(); at += 8)
+            different += words.compare(at, 8, code, at, 8) != 0;
+        ++checked;
+    }
+    EXPECT_EQ(checked, 182);
+    EXPECT_LE(different, 2); // two F2I have a bit set that says nothing
+}
+
+// A DKSH with a vertex program in two parts: the second stands behind the first, as a source in comments.
+TEST_F(Command, BothPartsOfAVertexProgramHaveASource) {
+    const auto part = [&](const std::string& source) { // the program header and its code
+        EXPECT_EQ(run("asm '" + write("part.sass", source) + "' -o '" + (folder / "part").string() + "'").code, 0);
+        return read("part.gpu.bin").substr(0x30);
+    };
+    std::string file(0x130, '\0');
+    const auto put = [&](std::size_t at, std::uint32_t value) { std::memcpy(&file[at], &value, sizeof(value)); };
+    file += part(".stage vertex\nALD.128 R0, a[0x80]\nAST.128 a[0x70], R0\nEXIT\n");
+    file.resize((file.size() + 63) / 64 * 64 + 0x30);
+    const auto first_at = static_cast<std::uint32_t>(file.size() - 0x100);
+    file += part(".stage vertexa\nALD R5, a[0x90]\nEXIT\n");
+    file.replace(0, 4, "DKSH");
+    put(0x04, 0x18);
+    put(0x08, 0x100);
+    put(0x0c, static_cast<std::uint32_t>(file.size() - 0x100));
+    put(0x10, 0x40);
+    put(0x14, 1);
+    put(0x44, 0x30);
+    put(0x48, 4);
+    put(0x58, first_at);
+    put(0x5c, 6);
+    const Outcome printed = run("disasm --source '" + write("two.dksh", file) + "'");
+    EXPECT_EQ(printed.code, 0);
+    const std::size_t second = printed.out.find("// second part\n");
+    ASSERT_NE(second, printed.out.npos);
+    const std::string first_source = printed.out.substr(0, second);
+    EXPECT_THAT(first_source, HasSubstr("\n.stage vertexa\n"));
+    EXPECT_THAT(first_source, HasSubstr("ALD R5, a[0x90] ;"));
+    std::istringstream lines(printed.out.substr(second));
+    std::string second_source;
+    for (std::string line; std::getline(lines, line);)
+        if (line != "// second part" && line.starts_with("// "))
+            second_source += line.substr(3) + '\n';
+    EXPECT_THAT(second_source, testing::StartsWith(".stage vertex\n"));
+    EXPECT_EQ(part(second_source), part(".stage vertex\nALD.128 R0, a[0x80]\nAST.128 a[0x70], R0\nEXIT\n"));
+}
+
+TEST_F(Command, RawCodeOfNoBundleIsAnError) {
+    const Outcome empty = run("disasm --raw '" + write("empty", "") + "' 2>&1");
+    EXPECT_EQ(empty.code, 1);
+    EXPECT_THAT(empty.out, HasSubstr("empty: 0 bytes of raw code, a bundle has 32"));
+    EXPECT_EQ(run("disasm --raw --json '" + write("short", std::string(24, '\0')) + "' 2>/dev/null").code, 1);
+}
+
 TEST_F(Command, SourcesOfKernelsAssembleBack) {
     if (!fs::exists(corpus / "ptx/dev"))
         GTEST_SKIP() << "no " << corpus / "ptx/dev"
