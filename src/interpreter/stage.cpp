@@ -8,7 +8,6 @@ namespace heaviside::interpreter {
 namespace {
 
 namespace attribute = maxwell::attribute;
-using maxwell::ShaderType;
 
 // The vertices of one warp: lanes' own state made, the rest left to the caller.
 StageState make_state(const StageProgram& program, u32 lanes) {

@@ -12,6 +12,7 @@ std::vector<f32> subdivide(f32 level, TessSpacing spacing) {
     std::vector<f32> ends;
     if (spacing == TessSpacing::Equal) {
         const f32 count = std::ceil(std::max(level, 1.0f));
+        ends.reserve(static_cast<std::size_t>(count) + 1);
         for (f32 n = 0; n <= count; ++n)
             ends.push_back(n / count);
         return ends;
@@ -72,6 +73,7 @@ Tessellation isolines(TessSpacing spacing, const Attributes& words) {
 // Barycentric points from one corner of a ring to the next.
 std::vector<u32> between(Mesh& mesh, std::array<f32, 3> a, std::array<f32, 3> b, const std::vector<f32>& ends) {
     std::vector<u32> row;
+    row.reserve(ends.size());
     for (const f32 t : ends)
         row.push_back(mesh.add(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t));
     return row;
