@@ -180,7 +180,7 @@ public:
                 break;
             }
         }
-        out_.put(" ;");
+        out_.put(out_.text().ends_with(' ') ? ";" : " ;"); // behind what is no number stands a blank already
     }
 
 private:

@@ -23,7 +23,8 @@ bool issues_with_next(const Control& control) {
 // Blanks collapsed, as nvdisasm's aligned listings are.
 std::string text_of(const CodeWord& word, const Instruction& instruction) {
     std::string text = disassemble(instruction, word.control.reuse);
-    if (issues_with_next(word.control))
+    const bool ends_in_own_blank = text.ends_with("QNAN ;") || text.ends_with("INF ;") || text.ends_with("-0.0 ;");
+    if (issues_with_next(word.control) && !ends_in_own_blank)
         text.erase(text.size() - 2, 1);
     return text;
 }

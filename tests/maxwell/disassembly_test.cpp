@@ -27,7 +27,7 @@ std::string collapse(std::string_view text) {
 
 std::string text_of(u64 word, u32 address = 8, unsigned reuse = 0) {
     const auto instruction = decode(word, address);
-    return instruction ? collapse(disassemble(*instruction, reuse)) : "invalid";
+    return instruction ? disassemble(*instruction, reuse) : "invalid";
 }
 
 TEST(Disassembly, OneOfEachKindOfOperand) {

@@ -519,6 +519,28 @@ TEST_F(Command, BothPartsOfAVertexProgramHaveASource) {
     EXPECT_EQ(part(second_source), part(".stage vertex\nALD.128 R0, a[0x80]\nAST.128 a[0x70], R0\nEXIT\n"));
 }
 
+// Every byte of the output, blanks too.
+TEST_F(Command, WordsPrintTheVendorsFileExactly) {
+    std::ifstream table(corpus / "../isa/disassembly.tsv"), rejected(corpus / "../isa/invalid.txt");
+    if (!table || !rejected)
+        GTEST_SKIP() << "no vendor disassembly at " << corpus / "../isa"
+                     << " here";
+    std::string words, want;
+    for (std::string line; std::getline(table, line);) {
+        if (line.starts_with('#'))
+            continue;
+        words += line.substr(0, line.find('\t')) + '\n';
+        want += line + '\n';
+    }
+    for (std::string line; std::getline(rejected, line);) {
+        if (line.starts_with('#'))
+            continue;
+        words += line + '\n';
+        want += line + "\tinvalid\n";
+    }
+    EXPECT_TRUE(run("disasm --words <'" + write("words", words) + "'").out == want);
+}
+
 TEST_F(Command, RawCodeOfNoBundleIsAnError) {
     const Outcome empty = run("disasm --raw '" + write("empty", "") + "' 2>&1");
     EXPECT_EQ(empty.code, 1);
