@@ -165,7 +165,8 @@ private:
                 u32 entry = 0;
                 for (u32 axis = 0; axis < 2; ++axis) {
                     const f32 at = grid_.positions[s][axis];
-                    entry |= (static_cast<u32>(at * 16) << 12 | (static_cast<u32>((at - 0.5f) * 4096) & 0xfff))
+                    entry |= (static_cast<u32>(at * 16) << 12 |
+                              (static_cast<u32>(static_cast<i32>((at - 0.5f) * 4096)) & 0xfff))
                              << 16 * axis;
                 }
                 put(bank, 0x830 + 4 * (s + 8 * pixel), entry);
