@@ -92,7 +92,7 @@ bool is_instruction(const std::string& text) {
 }
 
 std::string canonical(std::string_view table_text) {
-    const std::string text = with_prefixes(table_text);
+    std::string text = with_prefixes(table_text);
     if (is_instruction(text))
         return text;
     for (const bool halves : {false, true}) {
