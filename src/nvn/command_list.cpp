@@ -2,8 +2,10 @@
 
 #include "base/log.h"
 #include "nvn/command_lent.h"
+#include "nvn/mapped.h"
 #include "nvn/runtime.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace heaviside::nvn {
@@ -15,13 +17,30 @@ constexpr u32 max_steps = 1u << 22;
 
 } // namespace
 
+Result<ControlEntry> PieceWalk::read_entry() {
+    if (next_ < ahead_start_ || next_ >= ahead_end_) {
+        constexpr u64 page = 4096; // entries behind the end of the list may lie in an unmapped one
+        const u64 bytes = std::min<u64>(sizeof ahead_, page - next_ % page);
+        if (!copy_mapped(ahead_.data(), next_, bytes))
+            return fail("{:#x} is not mapped", next_);
+        ahead_start_ = next_;
+        ahead_end_ = next_ + bytes;
+    }
+    return ControlEntry(ahead_[(next_ - ahead_start_) / sizeof(u64)]);
+}
+
 Result<Bytes> PieceWalk::next() {
     while (!done_) {
         if (next_ < 4096 || next_ % alignof(u64) != 0 || (next_ & ~ControlEntry::address_mask) != 0)
             return fail("{:#x} is no control entry's address", next_);
         if (++steps_ > max_steps)
             return fail("the control list does not end");
-        const ControlEntry entry(*reinterpret_cast<const u64*>(next_));
+        const auto read = read_entry();
+        if (!read) {
+            done_ = true;
+            return tl::unexpected(read.error());
+        }
+        const ControlEntry entry = *read;
         if (entry.is_jump()) {
             if (entry.words() != ControlEntry::jump_tag) {
                 done_ = true;

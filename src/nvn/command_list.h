@@ -6,6 +6,7 @@
 #include "nvn/api_types.h"
 #include "stream/walk.h"
 
+#include <array>
 #include <span>
 
 namespace heaviside::nvn {
@@ -49,7 +50,12 @@ public:
     [[nodiscard]] Result<Bytes> next();
 
 private:
+    [[nodiscard]] Result<ControlEntry> read_entry();
+
     u64 next_;
+    // A handle is only an address: entries are copied, some at a time, by a call that survives unmapped memory.
+    std::array<u64, 16> ahead_;
+    u64 ahead_start_ = 0, ahead_end_ = 0;
     u32 steps_ = 0;
     bool done_ = false;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 namespace heaviside::nvn {
 
@@ -29,14 +30,54 @@ constexpr Integer own_integers[] = {
 };
 constexpr u32 last_integer = 0x68;
 
-constexpr auto integers = [] {
-    std::array<int, last_integer + 1> out{};
+// The next console's API (major 231), where it is not as before. Ledger OBJ-227. It has 32 vertex buffers and
+// attributes; here a command buffer has 16 and says so. Its items from 0x69 to 0xA9 have no known meaning.
+constexpr int newer_major = 231, newer_minor = 39;
+constexpr Integer newer_integers[] = {
+    {0x1A, 16384}, {0x1F, 1024}, {0x20, std::numeric_limits<int>::max()},
+    {0x2C, 16},    {0x2E, 201},  {0x2F, 201},
+    {0x31, 0},     {0x4E, 2048}, {0x5F, 32},
+};
+// Ledger OBJ-228: shader code goes to minor 17 in API 231.30, to 20 in 231.39.
+constexpr int newer_code_minor(int api_minor) {
+    return api_minor < 39 ? 17 : 20;
+}
+
+using Integers = std::array<int, last_integer + 1>;
+constexpr Integers older = [] {
+    Integers out{};
     for (const Integer& i : measured_integers)
         out[i.selector] = i.value;
     for (const Integer& i : own_integers)
         out[i.selector] = i.value;
     return out;
 }();
+constexpr Integers newer = [] {
+    Integers out = older;
+    for (const Integer& i : newer_integers)
+        out[i.selector] = i.value;
+    return out;
+}();
+
+// What the application's SDK expects (ledger OBJ-222), unless it was chosen.
+ApiVersion api_version() {
+    const std::lock_guard lock(host().mutex);
+    const ApiVersion chosen{host().api_major, host().api_minor};
+    if (chosen.major == newer_major && chosen.minor == 0)
+        return {newer_major, newer_minor};
+    if (chosen.major != 0 || chosen.minor != 0)
+        return chosen;
+    if (host().sdk_major != 0 && host().sdk_major <= 10)
+        return {53, 313};
+    return {NVN_API_MAJOR_VERSION, NVN_API_MINOR_VERSION};
+}
+
+// Where submissions find them.
+void publish_modes(const Device& device) {
+    const std::lock_guard lock(host().mutex);
+    if (device.id - 1 < host().device_modes.size())
+        host().device_modes[device.id - 1] = {device.window_origin_mode, device.depth_mode};
+}
 
 constexpr u64 sampler_shift = 20; // of the ID in a handle
 constexpr u32 texture_id_mask = 0xFFFFF, sampler_id_mask = 0xFFF;
@@ -71,6 +112,9 @@ NVNboolean nvnDeviceInitialize(NVNdevice* device, const NVNdeviceBuilder* builde
     layout(device)->flags = builder ? layout(builder)->flags : 0;
     layout(device)->depth_mode = NVN_DEPTH_MODE_NEAR_IS_MINUS_W;
     layout(device)->window_origin_mode = NVN_WINDOW_ORIGIN_MODE_LOWER_LEFT;
+    const std::lock_guard lock(host().mutex);
+    host().device_modes.push_back({layout(device)->window_origin_mode, layout(device)->depth_mode});
+    layout(device)->id = static_cast<u32>(host().device_modes.size());
     return NVN_TRUE;
 }
 
@@ -94,12 +138,14 @@ void nvnDeviceGetInteger(const NVNdevice*, NVNdeviceInfo pname, int* value) {
     if (!value)
         return;
     const u32 selector = static_cast<u32>(pname);
+    const ApiVersion version = api_version();
+    const bool is_newer = version.major == newer_major;
     if (selector <= NVN_DEVICE_INFO_API_MINOR_VERSION) {
-        const std::lock_guard lock(host().mutex);
-        const bool chosen = host().api_major != 0 || host().api_minor != 0;
-        const int major = chosen ? host().api_major : NVN_API_MAJOR_VERSION;
-        const int minor = chosen ? host().api_minor : NVN_API_MINOR_VERSION;
-        *value = selector == NVN_DEVICE_INFO_API_MAJOR_VERSION ? major : minor;
+        *value = selector == NVN_DEVICE_INFO_API_MAJOR_VERSION ? version.major : version.minor;
+        return;
+    }
+    if (is_newer && selector == NVN_DEVICE_INFO_GLSLC_MAX_SUPPORTED_GPU_CODE_MINOR_VERSION) {
+        *value = newer_code_minor(version.minor);
         return;
     }
     if (selector > last_integer) {
@@ -107,7 +153,7 @@ void nvnDeviceGetInteger(const NVNdevice*, NVNdeviceInfo pname, int* value) {
         *value = 0;
         return;
     }
-    *value = integers[selector];
+    *value = (is_newer ? newer : older)[selector];
 }
 
 void nvnDeviceInstallDebugCallback(NVNdevice* device, const PFNNVNDEBUGCALLBACKPROC callback, void* callbackData,
@@ -132,8 +178,10 @@ NVNdebugDomainId nvnDeviceGenerateDebugDomainId(const NVNdevice*, const char* na
 }
 
 void nvnDeviceSetWindowOriginMode(NVNdevice* device, NVNwindowOriginMode windowOriginMode) {
-    if (Device* d = as_valid(device, "nvnDeviceSetWindowOriginMode"))
+    if (Device* d = as_valid(device, "nvnDeviceSetWindowOriginMode")) {
         d->window_origin_mode = windowOriginMode == NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT;
+        publish_modes(*d);
+    }
 }
 
 NVNwindowOriginMode nvnDeviceGetWindowOriginMode(const NVNdevice* device) {
@@ -142,8 +190,10 @@ NVNwindowOriginMode nvnDeviceGetWindowOriginMode(const NVNdevice* device) {
 }
 
 void nvnDeviceSetDepthMode(NVNdevice* device, NVNdepthMode depthMode) {
-    if (Device* d = as_valid(device, "nvnDeviceSetDepthMode"))
+    if (Device* d = as_valid(device, "nvnDeviceSetDepthMode")) {
         d->depth_mode = depthMode == NVN_DEPTH_MODE_NEAR_IS_ZERO;
+        publish_modes(*d);
+    }
 }
 
 NVNdepthMode nvnDeviceGetDepthMode(const NVNdevice* device) {

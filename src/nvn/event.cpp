@@ -1,6 +1,7 @@
 #include "nvn/event.h"
 
 #include "nvn/entry_points.h"
+#include "nvn/mapped.h"
 #include "nvn/report.h"
 #include "nvn/runtime.h"
 #include "stream/sink.h"
@@ -11,8 +12,12 @@ namespace heaviside::nvn {
 
 namespace {
 
-u32& value_of(const Event& event) {
-    return *reinterpret_cast<u32*>(event.address);
+// Null, after a report, if the pool is gone: its memory may be too.
+u32* value_of(const char* call, const Event& event) {
+    if (guest_memory().bytes(GuestAddress{event.address}, sizeof(u32))) [[likely]]
+        return reinterpret_cast<u32*>(event.address);
+    report_error(call, "{:#x} is in no memory pool", event.address);
+    return nullptr;
 }
 
 } // namespace
@@ -57,9 +62,13 @@ NVNboolean nvnEventInitialize(NVNevent* event, const NVNeventBuilder* builder) {
         return NVN_FALSE;
     }
     const auto [pool, offset] = *layout(builder);
-    const MemoryPool* const memory = as_valid(pool, __func__);
+    const MemoryPool* const memory = as_mapped_valid(pool, __func__);
     if (!memory)
         return NVN_FALSE;
+    if (!memory->memory) {
+        report_error(__func__, "the pool is virtual");
+        return NVN_FALSE;
+    }
     if (offset < 0 || offset % 4 != 0 || static_cast<u64>(offset) > memory->size ||
         memory->size - static_cast<u64>(offset) < sizeof(u32)) {
         report_error(__func__, "offset {} in a pool of {} bytes", offset, memory->size);
@@ -87,15 +96,17 @@ int64_t nvnEventGetMemoryOffset(const NVNevent* event) {
 
 uint32_t nvnEventGetValue(const NVNevent* event) {
     const Event* const valid = as_valid(event, __func__);
-    return valid ? std::atomic_ref(value_of(*valid)).load(std::memory_order_acquire) : 0;
+    u32* const value = valid ? value_of(__func__, *valid) : nullptr;
+    return value ? std::atomic_ref(*value).load(std::memory_order_acquire) : 0;
 }
 
 // Release: what the CPU wrote before is there for whoever sees the value (ledger OBJ-126).
 void nvnEventSignal(NVNevent* event, NVNeventSignalMode mode, uint32_t value) {
     const Event* const valid = as_valid(event, __func__);
-    if (!valid)
+    u32* const memory = valid ? value_of(__func__, *valid) : nullptr;
+    if (!memory)
         return;
-    const std::atomic_ref current(value_of(*valid));
+    const std::atomic_ref current(*memory);
     if (mode == NVN_EVENT_SIGNAL_MODE_ADD)
         current.fetch_add(value, std::memory_order_release);
     else

@@ -57,6 +57,11 @@ void set_api_version(int major, int minor) {
     host().api_minor = minor;
 }
 
+void set_sdk_version(int major) {
+    const std::lock_guard lock(host().mutex);
+    host().sdk_major = major;
+}
+
 void set_blocking_hooks(BlockingHooks hooks) {
     const std::lock_guard lock(host().mutex);
     host().blocking = hooks;

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace heaviside::nvn {
 
@@ -35,7 +36,8 @@ struct Host {
     CallableWrapper wrapper;
     BlockingHooks blocking;
     DebugCallback debug_callback;
-    int api_major = 0, api_minor = 0;
+    int api_major = 0, api_minor = 0, sdk_major = 0;
+    std::vector<stream::DeviceModes> device_modes; // of devices 1, 2, ...; those of ended ones stay
     std::atomic<bool> unimplemented_abort = false;
 };
 

@@ -2,6 +2,7 @@
 #include "nvn/command_lent.h"
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/mapped.h"
 #include "nvn/report.h"
 
 #include <algorithm>
@@ -87,6 +88,12 @@ NVNboolean nvnMemoryPoolInitialize(NVNmemoryPool* pool, const NVNmemoryPoolBuild
     }
     if (memory % NVN_MEMORY_POOL_STORAGE_ALIGNMENT != 0 || b.size % NVN_MEMORY_POOL_STORAGE_GRANULARITY != 0) {
         report_error(call, "storage {:#x}, size {:#x}: not multiples of 4096", memory, b.size);
+        return NVN_FALSE;
+    }
+    u8 byte = 0;
+    if (!is_virtual &&
+        (b.size > ~memory || !copy_mapped(&byte, memory, 1) || !copy_mapped(&byte, memory + b.size - 1, 1))) {
+        report_error(call, "storage {:#x}, size {:#x}: not mapped", memory, b.size);
         return NVN_FALSE;
     }
     MemoryPool made{.magic = magic::memory_pool,
@@ -175,7 +182,7 @@ NVNboolean nvnMemoryPoolMapVirtual(NVNmemoryPool* pool, int numRequests, const N
     for (const NVNmappingRequest& request : std::span(requests, static_cast<std::size_t>(numRequests))) {
         stream::MemoryMapping mapping{p->address + static_cast<u64>(request.virtualOffset), request.size, 0};
         if (request.physicalPool) {
-            const MemoryPool* physical = as_valid(request.physicalPool, call);
+            const MemoryPool* physical = as_mapped_valid(request.physicalPool, call);
             const u64 offset = static_cast<u64>(request.physicalOffset);
             if (!physical || !physical->memory || offset > physical->size || request.size > physical->size - offset) {
                 report_error(call, "{:#x} bytes at {:#x} of the physical pool", request.size, offset);
@@ -231,6 +238,24 @@ size_t nvnBufferBuilderGetSize(const NVNbufferBuilder* builder) {
 
 // --- Buffer ---
 
+namespace {
+
+// [offset, offset + size) of the buffer, cut to it; size 0, after a report, if the pool's storage is gone.
+AddressRange mapped_range(const char* call, const Buffer& buffer, i64 offset, u64 size) {
+    const u64 address = buffer.pool_address + static_cast<u64>(buffer.offset);
+    if (offset < 0 || static_cast<u64>(offset) >= buffer.size)
+        return {address, 0};
+    const AddressRange range{address + static_cast<u64>(offset),
+                             std::min(size, buffer.size - static_cast<u64>(offset))};
+    if (!guest_memory().find(GuestAddress{range.address}) && !host().virtual_pools.contains(range.address)) {
+        report_error(call, "{:#x} is in no memory pool", range.address);
+        return {address, 0};
+    }
+    return range;
+}
+
+} // namespace
+
 NVNboolean nvnBufferInitialize(NVNbuffer* buffer, const NVNbufferBuilder* builder) {
     constexpr auto call = "nvnBufferInitialize";
     if (!buffer || !builder) {
@@ -238,7 +263,7 @@ NVNboolean nvnBufferInitialize(NVNbuffer* buffer, const NVNbufferBuilder* builde
         return NVN_FALSE;
     }
     const BufferBuilder b = *layout(builder);
-    const MemoryPool* pool = as_valid(b.pool, call);
+    const MemoryPool* pool = as_mapped_valid(b.pool, call);
     if (!pool)
         return NVN_FALSE;
     if (b.offset < 0 || static_cast<u64>(b.offset) > pool->size || b.size > pool->size - static_cast<u64>(b.offset)) {
@@ -246,11 +271,12 @@ NVNboolean nvnBufferInitialize(NVNbuffer* buffer, const NVNbufferBuilder* builde
         return NVN_FALSE;
     }
     *layout(buffer) = {.magic = magic::buffer,
-                       .pad = 0,
+                       .pool_flags = pool->flags,
                        .pool = b.pool,
-                       .serial = host().next_serial++,
+                       .pool_address = pool->address,
                        .offset = b.offset,
-                       .size = b.size};
+                       .size = b.size,
+                       .serial = host().next_serial++};
     return NVN_TRUE;
 }
 
@@ -262,17 +288,15 @@ void nvnBufferFinalize(NVNbuffer* buffer) {
 void nvnBufferSetDebugLabel(NVNbuffer*, const char*) {}
 
 NVNbufferAddress nvnBufferGetAddress(const NVNbuffer* buffer) {
-    constexpr auto call = "nvnBufferGetAddress";
-    const Buffer* b = as_valid(buffer, call);
-    const MemoryPool* pool = b ? as_valid(b->pool, call) : nullptr;
-    return pool ? pool->address + static_cast<u64>(b->offset) : 0;
+    const Buffer* b = as_valid(buffer, "nvnBufferGetAddress");
+    return b ? b->pool_address + static_cast<u64>(b->offset) : 0;
 }
 
 void* nvnBufferMap(const NVNbuffer* buffer) {
-    constexpr auto call = "nvnBufferMap";
-    const Buffer* b = as_valid(buffer, call);
-    const MemoryPool* pool = b ? as_valid(b->pool, call) : nullptr;
-    return pool && has_cpu_access(*pool) ? pool->memory + b->offset : nullptr;
+    const Buffer* b = as_valid(buffer, "nvnBufferMap");
+    if (!b || b->pool_flags & (NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS | NVN_MEMORY_POOL_FLAGS_VIRTUAL))
+        return nullptr;
+    return reinterpret_cast<void*>(b->pool_address + static_cast<u64>(b->offset));
 }
 
 size_t nvnBufferGetSize(const NVNbuffer* buffer) {
@@ -294,22 +318,18 @@ uint64_t nvnBufferGetDebugID(const NVNbuffer* buffer) {
 
 void nvnBufferFlushMappedRange(const NVNbuffer* buffer, ptrdiff_t offset, size_t size) {
     constexpr auto call = "nvnBufferFlushMappedRange";
-    const Buffer* b = as_valid(buffer, call);
-    const MemoryPool* pool = b ? as_valid(b->pool, call) : nullptr;
-    if (!pool)
-        return;
-    if (const auto range = clip(*pool, b->offset + offset, size); range.size)
-        sink().memory_written(range.address, range.size);
+    if (const Buffer* b = as_valid(buffer, call)) {
+        if (const auto range = mapped_range(call, *b, offset, size); range.size)
+            sink().memory_written(range.address, range.size);
+    }
 }
 
 void nvnBufferInvalidateMappedRange(const NVNbuffer* buffer, ptrdiff_t offset, size_t size) {
     constexpr auto call = "nvnBufferInvalidateMappedRange";
-    const Buffer* b = as_valid(buffer, call);
-    const MemoryPool* pool = b ? as_valid(b->pool, call) : nullptr;
-    if (!pool)
-        return;
-    if (const auto range = clip(*pool, b->offset + offset, size); range.size)
-        sink().memory_read(range.address, range.size);
+    if (const Buffer* b = as_valid(buffer, call)) {
+        if (const auto range = mapped_range(call, *b, offset, size); range.size)
+            sink().memory_read(range.address, range.size);
+    }
 }
 
 } // namespace heaviside::nvn

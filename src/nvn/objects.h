@@ -36,10 +36,11 @@ struct Device {
     u32 flags;
     PFNNVNDEBUGCALLBACKPROC debug_callback;
     void* debug_callback_data;
+    u32 id; // of its modes in host(): queues outlive the object's memory
     u8 debug_enabled;
     u8 depth_mode;         // NVNdepthMode
     u8 window_origin_mode; // NVNwindowOriginMode
-    u8 pad[5];
+    u8 pad;
 };
 
 struct MemoryPoolBuilder {
@@ -70,11 +71,12 @@ struct BufferBuilder {
 // derived from these at each call.
 struct Buffer {
     u32 magic;
-    u32 pad;
-    NVNmemoryPool* pool;
-    u64 serial;
+    u32 pool_flags;
+    NVNmemoryPool* pool; // for GetMemoryPool alone: the pool object may be gone
+    u64 pool_address;
     i64 offset;
     u64 size;
+    u64 serial;
 };
 static_assert(offsetof(Buffer, offset) == 0x18 && offsetof(Buffer, size) == 0x20);
 
@@ -166,7 +168,8 @@ struct Program {
     u32 magic;
     u32 sample_shading; // NVNsampleShadingMode
     u64 id;             // stream::ProgramId, key of the side table; 0: no shaders yet
-    u64 owner;          // the object that holds the reference to the entry: a copy by value does not
+    u64 reference;      // of this SetShaders to the entry; copies by value have it too
+    u64 owner;          // address of the object that SetShaders was called for
     u32 stages;         // NVNshaderStageBits of the shaders that were set
     u32 pad;
 };

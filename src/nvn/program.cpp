@@ -3,9 +3,11 @@
 #include "base/log.h"
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/mapped.h"
 #include "nvn/report.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace heaviside::nvn {
@@ -19,12 +21,17 @@ constexpr u32 shortest_control = 0x7c0, longest_control = 0x4000;
 Result<std::vector<std::byte>> copy_control(const void* control) {
     if (!control)
         return fail("no control section");
-    const auto* bytes = static_cast<const std::byte*>(control);
-    const auto claimed = program::control_section_size(Bytes(bytes, 0x24)); // its length is at +0x20
+    const u64 address = reinterpret_cast<u64>(control);
+    std::array<std::byte, 0x24> head; // its length is at +0x20
+    if (!copy_mapped(head.data(), address, head.size()))
+        return fail("control section at {:#x}: not mapped", address);
+    const auto claimed = program::control_section_size(head);
     if (!claimed)
         return tl::unexpected(claimed.error());
-    const u32 length = std::clamp(*claimed, shortest_control, longest_control);
-    return std::vector<std::byte>(bytes, bytes + length);
+    std::vector<std::byte> bytes(std::clamp(*claimed, shortest_control, longest_control));
+    if (!copy_mapped(bytes.data(), address, bytes.size()))
+        return fail("control section at {:#x}: {:#x} bytes are not mapped", address, bytes.size());
+    return bytes;
 }
 
 Result<std::vector<std::byte>> copy_code(u64 address, u32 size) {
@@ -63,11 +70,19 @@ u64 address_of(const Program& p) {
     return reinterpret_cast<u64>(&p);
 }
 
-void release(Program& p) {
-    if (p.id != 0 && p.owner == address_of(p) && host().programs.release(p.id))
-        sink().program_destroyed(p.id);
-    p.id = p.owner = 0;
-    p.stages = 0;
+void tell_destroyed(stream::ProgramId id) {
+    if (id != 0)
+        sink().program_destroyed(id);
+}
+
+// A copy by value does not own: its Finalize counts only if the original is no more where it was, so that the copy is a
+// moved object (as for textures, ledger OBJ-261).
+bool owns(const Program& p) {
+    if (p.owner == address_of(p))
+        return true;
+    Program original{};
+    return !copy_mapped(&original, p.owner, sizeof original) || original.magic != magic::program ||
+           original.reference != p.reference;
 }
 
 template <class Data>
@@ -107,10 +122,11 @@ NVNboolean set_shaders(const char* call, NVNprogram* object, int count, const Da
         hashes.push_back(part.identity);
     contents.hash = hash_bytes(std::as_bytes(std::span(hashes)));
 
-    release(*p);
-    bool created = false;
-    const auto entry = host().programs.acquire(std::move(contents), &created);
+    if (p->reference != 0 && p->owner == address_of(*p))
+        tell_destroyed(host().programs.abandon(p->reference));
+    const auto [entry, reference, created] = host().programs.acquire(std::move(contents));
     p->id = entry->id;
+    p->reference = reference;
     p->owner = address_of(*p);
     p->stages = entry->stages;
     if (created) {
@@ -129,10 +145,11 @@ NVNboolean nvnProgramInitialize(NVNprogram* program, NVNdevice*) {
         report_bad_object("nvnProgramInitialize", program);
         return NVN_FALSE;
     }
-    // Objects are initialised again without Finalize. What memory that was never a program says of an owner is not its
-    // own address.
-    if (layout(program)->magic == magic::program)
-        release(*layout(program));
+    // Objects are initialised again without Finalize, and are moved by copying their bytes: the copy lives on. What
+    // memory that was never a program says of an owner is not its own address.
+    const Program& before = *layout(program);
+    if (before.magic == magic::program && before.reference != 0 && before.owner == address_of(before))
+        tell_destroyed(host().programs.abandon(before.reference));
     *layout(program) = {};
     layout(program)->magic = magic::program;
     layout(program)->sample_shading = NVN_SAMPLE_SHADING_MODE_DEFAULT_FRAGMENT;
@@ -143,7 +160,8 @@ void nvnProgramFinalize(NVNprogram* program) {
     Program* p = as_valid(program, "nvnProgramFinalize");
     if (!p)
         return;
-    release(*p);
+    if (p->reference != 0 && owns(*p))
+        tell_destroyed(host().programs.release(p->reference));
     *p = {};
 }
 

@@ -6,7 +6,7 @@
 #include "program/program.h"
 #include "stream/sink.h"
 
-#include <map>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -31,10 +31,18 @@ struct ProgramContents {
 // Any thread.
 class ProgramTable {
 public:
-    // A reference to the entry with this content; `created` tells that it is new (to be announced).
-    [[nodiscard]] std::shared_ptr<const ProgramContents> acquire(ProgramContents contents, bool* created);
-    // Gives a reference back. True: it was the last, the entry is gone.
-    bool release(stream::ProgramId id);
+    struct Acquired {
+        std::shared_ptr<const ProgramContents> contents;
+        u64 reference; // never reused
+        bool created;  // the entry is new (to be announced)
+    };
+    // A reference to the entry with this content.
+    [[nodiscard]] Acquired acquire(ProgramContents contents);
+    // Gives a reference back; nothing if it was given back before. Returns the entry that is gone with it, or 0.
+    [[nodiscard]] stream::ProgramId release(u64 reference);
+    // The object that had the reference was set up anew without Finalize. Copies by value may still use the entry, so
+    // the reference lives until abandoned_limit later ones have come. Returns the entry that is gone, or 0.
+    [[nodiscard]] stream::ProgramId abandon(u64 reference);
     [[nodiscard]] std::shared_ptr<const ProgramContents> find(stream::ProgramId id) const;
     [[nodiscard]] std::size_t size() const;
 
@@ -43,7 +51,13 @@ private:
         std::shared_ptr<const ProgramContents> contents;
         u32 references = 0;
     };
+    static constexpr std::size_t abandoned_limit = 1024;
+    [[nodiscard]] stream::ProgramId release_locked(u64 reference);
+
     mutable std::mutex mutex_;
+    std::unordered_map<u64, stream::ProgramId> references_;
+    std::deque<u64> abandoned_;
+    u64 next_reference_ = 1;
     std::unordered_map<stream::ProgramId, Entry> entries_;
     std::unordered_map<Hash128, stream::ProgramId> by_hash_;
     stream::ProgramId next_id_ = 1;

@@ -2,6 +2,8 @@
 
 #include "nvn/command_list.h"
 #include "nvn/entry_points.h"
+#include "nvn/host.h"
+#include "nvn/mapped.h"
 #include "nvn/report.h"
 #include "nvn/runtime.h"
 #include "nvn/sync.h"
@@ -85,10 +87,9 @@ void flatten(NVNcommandHandle handle, stream::Buffer& out, Queue& queue) {
 
 } // namespace
 
-stream::DeviceModes device_modes(const NVNdevice* device) {
-    if (!device || layout(device)->magic != magic::device)
-        return {};
-    return {layout(device)->window_origin_mode, layout(device)->depth_mode};
+stream::DeviceModes device_modes(u32 device) {
+    const std::lock_guard lock(host().mutex);
+    return device - 1 < host().device_modes.size() ? host().device_modes[device - 1] : stream::DeviceModes{};
 }
 
 void submit_words(Queue& queue, Bytes words) {
@@ -213,15 +214,16 @@ NVNboolean nvnQueueInitialize(NVNqueue* queue, const NVNqueueBuilder* builder) {
         report_bad_object(__func__, queue);
         return NVN_FALSE;
     }
-    if (!as_valid(b->device, __func__))
+    const Device* const device = as_mapped_valid(b->device, __func__);
+    if (!device)
         return NVN_FALSE;
     const ObjectNumbers::Created created = queue_numbers().create(queue);
     if (created.replaced != 0) {
         sink().finish(created.replaced);
         sink().queue_destroyed(created.replaced);
     }
-    *layout(queue) = {magic::queue, created.number, b->device, 0, 0, 0};
-    sink().queue_created(created.number, {device_modes(b->device).window_origin, b->flags, b->priority});
+    *layout(queue) = {magic::queue, created.number, device->id, 0, 0, 0, 0};
+    sink().queue_created(created.number, {device->window_origin_mode, b->flags, b->priority});
     return NVN_TRUE;
 }
 

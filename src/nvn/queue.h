@@ -27,7 +27,8 @@ inline constexpr u16 command = 1, compute = 2, control = 4, flush_threshold = 8;
 struct Queue {
     u32 magic;
     stream::QueueId id;
-    NVNdevice* device;
+    u32 device; // Device::id: the device object may be gone
+    u32 pad;
     u64 command_used, control_used, compute_used; // since ResetMemoryUsageCounts
 };
 
@@ -44,7 +45,7 @@ struct LayoutOf<NVNqueue> {
 template <>
 inline constexpr u32 magic_of<NVNqueue> = magic::queue;
 
-[[nodiscard]] stream::DeviceModes device_modes(const NVNdevice* device);
+[[nodiscard]] stream::DeviceModes device_modes(u32 device);
 // Submits a stream that consists of `record` alone.
 template <class Record>
 void submit_record(Queue& queue, Record record);

@@ -36,8 +36,15 @@ struct CallableWrapper {
 };
 void set_callable_wrapper(CallableWrapper wrapper);
 
-// The API version that nvnDeviceGetInteger reports; 0, 0: 55.15.
+// The API version that nvnDeviceGetInteger reports, and by whose generation it answers: 53.x, 55.x, 231.x (231, 0: the
+// newest known). 0, 0: what fits the SDK.
+struct ApiVersion {
+    int major = 0, minor = 0;
+};
 void set_api_version(int major, int minor);
+// The major version of the SDK that the application was built with: up to 10 means API 53.313, later ones and 0 (not
+// known) 55.15.
+void set_sdk_version(int major);
 
 // Brackets a call that may block (finish, waits, acquire), so that a runtime can give the core away meanwhile.
 struct BlockingHooks {

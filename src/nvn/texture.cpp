@@ -1,5 +1,6 @@
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/mapped.h"
 #include "nvn/report.h"
 #include "nvn/texture_layout.h"
 #include "texture/tiling.h"
@@ -108,7 +109,7 @@ NVNboolean nvnTextureInitialize(NVNtexture* texture, const NVNtextureBuilder* bu
         return NVN_FALSE;
     }
     const TextureBuilder b = *layout(builder);
-    const MemoryPool* pool = as_valid(b.pool, call);
+    const MemoryPool* pool = as_mapped_valid(b.pool, call);
     if (!pool)
         return NVN_FALSE;
     const auto storage = texture::layout(storage_description(b));
@@ -144,9 +145,16 @@ NVNboolean nvnTextureInitialize(NVNtexture* texture, const NVNtextureBuilder* bu
     d.stride = storage->linear ? storage->pitch : 0;
     d.block_height_log2 = storage->levels[0].block_height_log2;
     d.block_depth_log2 = storage->levels[0].block_depth_log2;
+    const bool copies = b.packaged_data && pool->memory && b.packaged_data != pool->memory + offset;
+    u8 byte = 0;
+    if (const u64 data = reinterpret_cast<u64>(b.packaged_data);
+        copies && (!copy_mapped(&byte, data, 1) || !copy_mapped(&byte, data + storage->size - 1, 1))) {
+        report_error(call, "packaged data at {:#x} is not mapped", data);
+        return NVN_FALSE;
+    }
     *layout(texture) = t;
 
-    if (b.packaged_data && pool->memory && b.packaged_data != pool->memory + offset) {
+    if (copies) {
         std::memmove(pool->memory + offset, b.packaged_data, storage->size);
         sink().memory_written(d.address, d.size);
     }

@@ -86,17 +86,19 @@ Result<TexelRange> locate(const Texture& t, const TextureView* view, const NVNco
 }
 
 // Calls visit(storage) with the texture's storage: in place in a pool with memory, a gathered copy in a virtual pool,
-// whose changes go back if `writes`.
+// whose changes go back if `writes`. The pool object is not looked at: it may be gone or overwritten (ledger OBJ-095).
 template <class Visit>
-void with_storage(const Texture& t, const MemoryPool& pool, bool writes, Visit visit) {
-    const u64 offset = static_cast<u64>(t.offset);
-    if (pool.memory) {
-        if (offset <= pool.size)
-            visit(std::span(pool.memory + offset, std::min(t.description.size, pool.size - offset)));
+void with_storage(const char* call, const Texture& t, bool writes, Visit visit) {
+    const u64 address = t.description.address;
+    if (!host().virtual_pools.contains(address)) { // asked first: a pool that was never ended may have been there before
+        if (const auto storage = guest_memory().bytes(GuestAddress{address}, t.description.size))
+            visit(*storage);
+        else
+            report_error(call, "{:#x} is in no memory pool", address);
         return;
     }
     std::vector<std::byte> copy(t.description.size);
-    if (!host().virtual_pools.read(t.description.address, copy))
+    if (!host().virtual_pools.read(address, copy))
         return;
     visit(std::span(copy));
     if (writes)
@@ -121,8 +123,7 @@ bool covers_level(const TexelRange& range) {
 void copy_texels(const char* call, Access access, const NVNtexture* texture, const NVNtextureView* view,
                  const NVNcopyRegion* region, std::byte* rows, i64 row_stride, i64 image_stride) {
     const Texture* t = as_valid(texture, call);
-    const MemoryPool* pool = t ? as_valid(t->pool, call) : nullptr;
-    if (!pool)
+    if (!t)
         return;
     if (!rows) {
         report_error(call, "no texels");
@@ -137,7 +138,7 @@ void copy_texels(const char* call, Access access, const NVNtexture* texture, con
     if (access == Access::Read || !covers_level(*range))
         for_each_layer_range(*t, *range, [](u64 address, u64 size) { sink().memory_read(address, size); });
     const u64 layer_bytes = texture::linear_size(range->layout, range->blocks, range->pitch);
-    with_storage(*t, *pool, access == Access::Write, [&](std::span<std::byte> storage) {
+    with_storage(call, *t, access == Access::Write, [&](std::span<std::byte> storage) {
         for (u32 i = 0; i < range->layer_count; ++i) {
             const std::span layer_rows(rows + i * range->pitch.slice, layer_bytes);
             const u32 layer = range->first_layer + i;

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <span>
 
 namespace heaviside::nvn {
 
@@ -25,6 +26,7 @@ struct Trace {
     std::FILE* file = nullptr;
     std::map<std::string_view, std::map<const void*, unsigned>> objects; // by type: numbers from 1
     std::map<u64, unsigned> pools;                                       // by guest::Range::serial
+    std::map<u64, unsigned> lists;                                       // by command handle
     std::atomic<unsigned> threads = 0;
 };
 Trace& trace() {
@@ -58,6 +60,7 @@ bool start_trace(const char* path) {
     t.file = file;
     t.objects.clear();
     t.pools.clear();
+    t.lists.clear();
     t.on = true;
     return true;
 }
@@ -95,7 +98,7 @@ TraceLine::TraceLine(const char* call) : on_(tracing()) {
 TraceLine::~TraceLine() {
     if (!on_)
         return;
-    line_ += in_result_ ? "\n" : ")\n";
+    line_ += in_outputs_ ? "}\n" : in_result_ ? "\n" : ")\n";
     Trace& t = trace();
     const std::lock_guard lock(t.mutex);
     if (t.file)
@@ -186,6 +189,93 @@ TraceLine& TraceLine::constant(const ConstantName* names, std::size_t count, int
     const auto* const end = names + count;
     const auto* const found = std::find_if(names, end, [&](const ConstantName& n) { return n.value == value; });
     next() += found != end ? found->name : std::to_string(value);
+    return *this;
+}
+
+TraceLine& TraceLine::bits(const ConstantName* names, std::size_t count, int value) {
+    if (!on_)
+        return *this;
+    std::string text;
+    u32 rest = static_cast<u32>(value);
+    for (const ConstantName& name : std::span(names, count)) {
+        const u32 bit = static_cast<u32>(name.value);
+        if (bit == 0 && value == 0 && text.empty())
+            text = name.name;
+        if (bit != 0 && (bit & (bit - 1)) == 0 && rest & bit) { // names of several bits would say them twice
+            text += fmt::format("{}{}", text.empty() ? "" : "|", name.name);
+            rest &= ~bit;
+        }
+    }
+    if (rest != 0 || text.empty())
+        text += fmt::format("{}{:#x}", text.empty() ? "" : "|", rest);
+    next() += text;
+    return *this;
+}
+
+TraceLine& TraceLine::commands(u64 handle) {
+    if (!on_)
+        return *this;
+    if (handle == 0) {
+        next() += "null";
+        return *this;
+    }
+    Trace& t = trace();
+    unsigned number = 0;
+    {
+        const std::lock_guard lock(t.mutex);
+        number = number_of(t.lists, handle);
+    }
+    next() += fmt::format("commands#{}", number);
+    return *this;
+}
+
+TraceLine& TraceLine::open(const char* bracket) {
+    next() += bracket;
+    first_ = true;
+    return *this;
+}
+
+TraceLine& TraceLine::close(const char* bracket) {
+    line_ += bracket;
+    first_ = false;
+    return *this;
+}
+
+TraceLine& TraceLine::structure(const NVNcopyRegion& r) {
+    if (on_)
+        next() += fmt::format("{{{},{},{} {}x{}x{}}}", r.xoffset, r.yoffset, r.zoffset, r.width, r.height, r.depth);
+    return *this;
+}
+TraceLine& TraceLine::structure(const NVNbufferRange& range) {
+    return on_ ? open("{").address(range.address).number(static_cast<long long>(range.size)).close("}") : *this;
+}
+TraceLine& TraceLine::structure(const NVNdrawTextureRegion& r) {
+    if (on_)
+        next() += fmt::format("{{{:g},{:g} {:g},{:g}}}", r.x0, r.y0, r.x1, r.y1);
+    return *this;
+}
+TraceLine& TraceLine::structure(const NVNshaderData& stage) {
+    return on_ ? open("{").address(stage.data).pointer(stage.control).close("}") : *this;
+}
+TraceLine& TraceLine::structure(const NVNshaderDataExt& stage) {
+    return on_ ? open("{").address(stage.data).pointer(stage.control).close("}") : *this;
+}
+TraceLine& TraceLine::structure(const NVNmappingRequest& r) {
+    if (!on_)
+        return *this;
+    open("{").object("MemoryPool", r.physicalPool);
+    next() += fmt::format("physical {:#x}, virtual {:#x}, size {:#x}, class {}", r.physicalOffset, r.virtualOffset,
+                          r.size, static_cast<unsigned>(r.storageClass));
+    return close("}");
+}
+TraceLine& TraceLine::output(const char* name) {
+    if (!on_)
+        return *this;
+    line_ += in_outputs_ ? ", " : in_result_ ? " {" : ") {";
+    in_outputs_ = true;
+    first_ = true;
+    line_ += name;
+    line_ += ": ";
     return *this;
 }
 

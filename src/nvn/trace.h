@@ -2,6 +2,8 @@
 //
 //   nvnTextureBuilderSetTarget(TextureBuilder#2, TEXTURE_TARGET_2D)
 //   nvnMemoryPoolGetBufferAddress(MemoryPool#1) = memory#1+0x0
+//   nvnCommandBufferBarrier(CommandBuffer#1, BARRIER_ORDER_FRAGMENTS_BIT|BARRIER_INVALIDATE_TEXTURE_BIT)
+//   nvnSamplerGetLodClamp(Sampler#1, pointer, pointer) {min: 0, max: 8}
 //
 // Objects are numbered by type in the order in which they are first seen, addresses are given inside their memory pool,
 // so that two runs of a program give texts that compare. Lines of other threads than the first begin with t2, t3, ...
@@ -50,14 +52,50 @@ public:
     TraceLine& constant(const ConstantName (&names)[Count], int value) {
         return constant(names, Count, value);
     }
-    TraceLine& result(); // what follows is the result
+    template <std::size_t Count>
+    TraceLine& bits(const ConstantName (&names)[Count], int value) {
+        return bits(names, Count, value);
+    }
+    TraceLine& commands(u64 handle);
+    TraceLine& structure(const NVNcopyRegion& region);
+    TraceLine& structure(const NVNbufferRange& range);
+    TraceLine& structure(const NVNdrawTextureRegion& region);
+    TraceLine& structure(const NVNshaderData& stage);
+    TraceLine& structure(const NVNshaderDataExt& stage);
+    TraceLine& structure(const NVNmappingRequest& request);
+    // The first list_limit values; show(value) adds one.
+    template <class T, class Show>
+    TraceLine& list(const T* values, long long count, Show&& show) {
+        if (!on_)
+            return *this;
+        if (!values)
+            return pointer(nullptr);
+        open("[");
+        for (long long i = 0; i < count && i < list_limit; ++i)
+            show(values[i]);
+        return close(count > list_limit ? ", ...]" : "]");
+    }
+    template <class T, class Show>
+    TraceLine& optional(const T* value, Show&& show) {
+        if (!on_ || !value)
+            return pointer(value);
+        show(*value);
+        return *this;
+    }
+    TraceLine& result();                 // what follows is the result
+    TraceLine& output(const char* name); // what follows was written through that pointer
+
+    static constexpr long long list_limit = 64;
 
 private:
     TraceLine& constant(const ConstantName* names, std::size_t count, int value);
+    TraceLine& bits(const ConstantName* names, std::size_t count, int value);
     std::string& next();
+    TraceLine& open(const char* bracket);
+    TraceLine& close(const char* bracket);
 
     std::string line_;
-    bool first_ = true, in_result_ = false, on_;
+    bool first_ = true, in_result_ = false, in_outputs_ = false, on_;
 };
 
 } // namespace heaviside::nvn

@@ -1,6 +1,7 @@
 #include "nvn/window.h"
 
 #include "nvn/entry_points.h"
+#include "nvn/mapped.h"
 #include "nvn/queue.h"
 #include "nvn/report.h"
 #include "nvn/runtime.h"
@@ -125,17 +126,17 @@ NVNboolean nvnWindowInitialize(NVNwindow* window, const NVNwindowBuilder* builde
         report_bad_object(__func__, window);
         return NVN_FALSE;
     }
-    if (!as_valid(b->device, __func__))
+    if (!as_mapped_valid(b->device, __func__))
         return NVN_FALSE;
-    if (b->texture_count < min_textures) {
-        report_error(__func__, "{} textures, at least {}", b->texture_count, min_textures);
+    if (b->texture_count < min_textures || b->texture_count > stream::max_window_textures) {
+        report_error(__func__, "{} textures, {} to {}", b->texture_count, min_textures, stream::max_window_textures);
         return NVN_FALSE;
     }
     stream::WindowDescription description{};
     description.native_window = b->native_window;
     description.texture_count = b->texture_count;
     for (std::size_t i = 0; i < b->texture_count; ++i) {
-        const Texture* const texture = as_valid(b->textures[i], __func__);
+        const Texture* const texture = as_mapped_valid(b->textures[i], __func__);
         if (!texture)
             return NVN_FALSE;
         description.textures[i] = describe(*texture, nullptr);

@@ -2,9 +2,15 @@
 // console) and the ledger rows named.
 #include "tests/nvn/client.h" // first: with the client's wrappers
 
+#include "nvn/null_sink.h"
 #include "nvn/runtime.h"
 
+#include <array>
+#include <limits>
+#include <map>
 #include <string>
+#include <sys/mman.h>
+#include <utility>
 
 namespace heaviside::nvn {
 namespace {
@@ -16,6 +22,15 @@ int integer(int selector) {
     nvnDeviceGetInteger(nullptr, static_cast<NVNdeviceInfo>(selector), &value);
     return value;
 }
+
+class ModesSink : public NullSink {
+public:
+    stream::DeviceModes heard{};
+    void submit(stream::QueueId queue, const stream::DeviceModes& modes, stream::Buffer stream) override {
+        heard = modes;
+        NullSink::submit(queue, modes, std::move(stream));
+    }
+};
 
 TEST(Device, MeasuredIntegers) {
     test::load_procs();
@@ -57,6 +72,79 @@ TEST(Device, ApiVersionIsTheConfiguredOne) { // GFX-056, OBJ-222
     EXPECT_EQ(integer(1), 313);
     set_api_version(0, 0);
     EXPECT_EQ(integer(0), 55);
+}
+
+TEST(Device, ApiVersionFollowsTheSdk) { // OBJ-222
+    const auto version = [] { return std::pair(integer(0x00), integer(0x01)); };
+    for (const int sdk : {7, 10}) {
+        set_sdk_version(sdk);
+        EXPECT_EQ(version(), std::pair(53, 313)) << sdk;
+    }
+    for (const int sdk : {11, 16}) {
+        set_sdk_version(sdk);
+        EXPECT_EQ(version(), std::pair(55, 15)) << sdk;
+    }
+    set_sdk_version(7);
+    set_api_version(55, 11);
+    EXPECT_EQ(version(), std::pair(55, 11));
+    set_api_version(0, 0);
+    set_sdk_version(0);
+}
+
+TEST(Device, NewerGenerationHasItsOwnItems) { // OBJ-227, OBJ-228
+    test::load_procs();
+    std::array<int, 0xAA> before{};
+    for (int i = 0; i < 0xAA; ++i)
+        before[static_cast<std::size_t>(i)] = integer(i);
+    for (std::size_t i = 0x69; i < before.size(); ++i)
+        EXPECT_EQ(before[i], 0) << i;
+    set_api_version(231, 0);
+    const std::map<int, int> different = {
+        {0x00, 231},  {0x01, 39},  {0x1A, 16384}, {0x1F, 1024}, {0x20, std::numeric_limits<int>::max()},
+        {0x2C, 16},   {0x2E, 201}, {0x2F, 201},   {0x30, 20},   {0x31, 0},
+        {0x4E, 2048},
+    };
+    for (int i = 0; i < 0xAA; ++i) {
+        const auto own = different.find(i);
+        EXPECT_EQ(integer(i), own != different.end() ? own->second : before[static_cast<std::size_t>(i)]) << i;
+    }
+    EXPECT_EQ(integer(0x5F), 32); // separate sampler bindings
+    set_api_version(231, 30);
+    EXPECT_EQ(integer(0x01), 30);
+    EXPECT_EQ(integer(0x30), 17);
+    set_api_version(0, 0);
+}
+
+TEST(Device, QueuesKnowTheModesOfTheirDeviceWithoutItsObject) {
+    set_sink(nullptr);
+    test::load_procs();
+    void* const home = ::mmap(nullptr, sizeof(NVNdevice), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(home, MAP_FAILED);
+    auto* const device = static_cast<NVNdevice*>(home);
+    NVNdeviceBuilder builder;
+    nvnDeviceBuilderSetDefaults(&builder);
+    ASSERT_TRUE(nvnDeviceInitialize(device, &builder));
+    test::Pages pages(0x100000);
+    NVNqueueBuilder queue_builder;
+    nvnQueueBuilderSetDevice(&queue_builder, device);
+    nvnQueueBuilderSetDefaults(&queue_builder);
+    nvnQueueBuilderSetQueueMemory(&queue_builder, pages.data, nvnQueueBuilderGetQueueMemorySize(&queue_builder));
+    NVNqueue queue;
+    ASSERT_TRUE(nvnQueueInitialize(&queue, &queue_builder));
+    NVNsync sync;
+    ASSERT_TRUE(nvnSyncInitialize(&sync, device));
+    ModesSink modes;
+    set_sink(&modes);
+    nvnDeviceSetDepthMode(device, NVN_DEPTH_MODE_NEAR_IS_ZERO);
+    NVNdevice copy = *device; // by value: the same device
+    nvnDeviceSetWindowOriginMode(&copy, NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT);
+    ::munmap(home, sizeof(NVNdevice));
+    nvnQueueFenceSync(&queue, &sync, NVN_SYNC_CONDITION_ALL_GPU_COMMANDS_COMPLETE, 0);
+    EXPECT_EQ(modes.heard.window_origin, NVN_WINDOW_ORIGIN_MODE_UPPER_LEFT);
+    EXPECT_EQ(modes.heard.depth_mode, NVN_DEPTH_MODE_NEAR_IS_ZERO);
+    set_sink(nullptr);
+    nvnSyncFinalize(&sync);
+    nvnQueueFinalize(&queue);
 }
 
 TEST(Device, ModesHaveDefaultsAndReadBack) { // OBJ-234, REN-102

@@ -3,6 +3,8 @@
 
 #include "nvn/runtime.h"
 
+#include <array>
+#include <sys/mman.h>
 #include <vector>
 
 namespace heaviside::nvn {
@@ -184,9 +186,60 @@ TEST(Buffer, OverwrittenPoolObjectIsNotRead) { // OBJ-095
     Buffer buffer(*pool, 0x100, 0x200);
     const NVNmemoryPool kept = pool->object;
     std::memset(&pool->object, 0x5A, sizeof pool->object);
-    EXPECT_EQ(nvnBufferGetAddress(&buffer.object), 0u);
-    EXPECT_EQ(nvnBufferMap(&buffer.object), nullptr);
+    // What the buffer says of its storage it has itself.
+    EXPECT_EQ(nvnBufferGetAddress(&buffer.object), reinterpret_cast<u64>(pool->pages.data) + 0x100);
+    EXPECT_EQ(nvnBufferMap(&buffer.object), pool->pages.data + 0x100);
+    nvnBufferFlushMappedRange(&buffer.object, 0, 0x200);
     pool->object = kept;
+}
+
+// The pool's object and storage are unmapped: nothing is read through the addresses that the buffer still has.
+TEST(Buffer, OutlivesItsPoolWithoutReadingIt) {
+    Device device;
+    void* const home = ::mmap(nullptr, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(home, MAP_FAILED);
+    auto* const pool = static_cast<NVNmemoryPool*>(home);
+    NVNbuffer buffer;
+    NVNevent event;
+    NVNtexture texture;
+    {
+        test::Pages pages(0x10000);
+        NVNmemoryPoolBuilder builder;
+        nvnMemoryPoolBuilderSetDefaults(&builder);
+        nvnMemoryPoolBuilderSetStorage(&builder, pages.data, pages.size);
+        ASSERT_TRUE(nvnMemoryPoolInitialize(pool, &builder));
+        NVNbufferBuilder buffer_builder;
+        nvnBufferBuilderSetDefaults(&buffer_builder);
+        nvnBufferBuilderSetStorage(&buffer_builder, pool, 0x100, 0x200);
+        ASSERT_TRUE(nvnBufferInitialize(&buffer, &buffer_builder));
+        NVNeventBuilder event_builder;
+        nvnEventBuilderSetDefaults(&event_builder);
+        nvnEventBuilderSetStorage(&event_builder, pool, 0x40);
+        ASSERT_TRUE(nvnEventInitialize(&event, &event_builder));
+        NVNtextureBuilder texture_builder;
+        nvnTextureBuilderSetDefaults(&texture_builder);
+        nvnTextureBuilderSetSize2D(&texture_builder, 8, 8);
+        nvnTextureBuilderSetFormat(&texture_builder, NVN_FORMAT_RGBA8);
+        nvnTextureBuilderSetStorage(&texture_builder, pool, 0x1000);
+        ASSERT_TRUE(nvnTextureInitialize(&texture, &texture_builder));
+        nvnEventSignal(&event, NVN_EVENT_SIGNAL_MODE_WRITE, 7);
+        EXPECT_EQ(nvnEventGetValue(&event), 7u);
+        nvnMemoryPoolFinalize(pool);
+    }
+    ::munmap(home, 0x1000);
+    EXPECT_EQ(nvnBufferGetMemoryPool(&buffer), pool);
+    EXPECT_EQ(nvnBufferGetSize(&buffer), 0x200u);
+    nvnBufferFlushMappedRange(&buffer, 0, 0x200);
+    nvnBufferInvalidateMappedRange(&buffer, 0, 0x200);
+    nvnBufferFinalize(&buffer);
+    nvnEventSignal(&event, NVN_EVENT_SIGNAL_MODE_ADD, 1);
+    EXPECT_EQ(nvnEventGetValue(&event), 0u);
+    std::array<u32, 64> texels{};
+    texels.fill(0xABABABABu);
+    nvnTextureReadTexels(&texture, nullptr, nullptr, texels.data());
+    EXPECT_EQ(texels[0], 0xABABABABu);
+    nvnTextureWriteTexels(&texture, nullptr, nullptr, texels.data());
+    nvnTextureFinalize(&texture);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sys/mman.h>
 #include <vector>
 
 namespace heaviside::nvn {
@@ -119,20 +120,74 @@ TEST_F(Programs, NewShadersReplaceTheOld) {
     const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 2);
     ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &first));
     const stream::ProgramId id = sink_.programs.begin()->first;
+    NVNprogram copy = program;
     ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &second));
+    ASSERT_EQ(sink_.programs.size(), 2u); // the copy may be bound still
+    EXPECT_TRUE(sink_.programs.contains(id));
+    nvnProgramFinalize(&copy);
     ASSERT_EQ(sink_.programs.size(), 1u);
     EXPECT_NE(sink_.programs.begin()->first, id);
     nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
 }
 
-TEST_F(Programs, InitializingAgainEndsTheOldShaders) { // GFX-180
+// A container that grows moves its programs by copying their bytes; the old memory gets new ones, never a Finalize.
+TEST_F(Programs, MovedByCopyingTheyOutliveWhatComesWhereTheyWere) { // GFX-180
+    NVNprogram place;
+    nvnProgramInitialize(&place, &device_.object);
+    const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 2);
+    ASSERT_TRUE(nvnProgramSetShaders(&place, 1, &first));
+    const stream::ProgramId moved_id = sink_.programs.begin()->first;
+    NVNprogram moved = place;
+    ASSERT_TRUE(nvnProgramInitialize(&place, &device_.object));
+    EXPECT_TRUE(sink_.programs.contains(moved_id));
+    ASSERT_TRUE(nvnProgramSetShaders(&place, 1, &second));
+    ASSERT_EQ(sink_.programs.size(), 2u);
+    nvnProgramFinalize(&place);
+    ASSERT_EQ(sink_.programs.size(), 1u);
+    EXPECT_TRUE(sink_.programs.contains(moved_id));
+    nvnProgramFinalize(&moved);
+    EXPECT_TRUE(sink_.programs.empty());
+}
+
+TEST_F(Programs, MovedAwayFromUnmappedMemory) {
+    void* const home = ::mmap(nullptr, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(home, MAP_FAILED);
+    auto* const original = static_cast<NVNprogram*>(home);
+    nvnProgramInitialize(original, &device_.object);
+    const NVNshaderData data = stage(program::Stage::Vertex, 1);
+    ASSERT_TRUE(nvnProgramSetShaders(original, 1, &data));
+    NVNprogram moved = *original, again = *original;
+    ::munmap(home, 0x1000);
+    nvnProgramFinalize(&moved);
+    EXPECT_TRUE(sink_.programs.empty());
+    nvnProgramFinalize(&again); // given back already
+}
+
+// Objects that are set up anew for ever do not collect shaders for ever: what 1,024 others were abandoned after is
+// gone.
+TEST_F(Programs, AbandonedShadersAreBounded) {
+    NVNprogram program;
+    nvnProgramInitialize(&program, &device_.object);
+    const NVNshaderData first = stage(program::Stage::Vertex, 1), second = stage(program::Stage::Vertex, 2);
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &first));
+    for (int i = 0; i < 1025; ++i) {
+        nvnProgramInitialize(&program, &device_.object);
+        ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &second));
+    }
+    EXPECT_EQ(sink_.programs.size(), 1u);
+    nvnProgramFinalize(&program);
+}
+
+TEST_F(Programs, FinalizedProgramsAreNotBound) {
     NVNprogram program;
     nvnProgramInitialize(&program, &device_.object);
     const NVNshaderData data = stage(program::Stage::Vertex, 1);
     ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &data));
-    ASSERT_TRUE(nvnProgramInitialize(&program, &device_.object));
-    EXPECT_TRUE(sink_.programs.empty());
     nvnProgramFinalize(&program);
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &data));
+    nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
 }
 
 TEST_F(Programs, CopiesByValueDoNotOwn) {
@@ -167,7 +222,9 @@ TEST_F(Programs, RefusesWhatIsNoProgram) {
     const NVNshaderData no_control{good.data, nullptr}, no_section{good.data, zeros.data()},
         outside{reinterpret_cast<u64>(zeros.data()), good.control};
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_control));
+    const NVNshaderData unmapped{good.data, reinterpret_cast<void*>(0x1000)};
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_section));
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &unmapped));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &outside)); // in no memory pool
     EXPECT_FALSE(nvnProgramSetShaders(&program, 2, twice));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 0, &good));

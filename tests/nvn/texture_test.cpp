@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <sys/mman.h>
 #include <vector>
 
 namespace heaviside::nvn {
@@ -180,6 +181,15 @@ TEST(Texture, CopyAndOriginalEndSeparately) { // OBJ-261
     EXPECT_EQ(nvnTextureGetWidth(&copy), 0);
     nvnTextureFinalize(&original);
     nvnTextureFinalize(&original);
+    // A copy of one whose memory is unmapped.
+    void* const home = ::mmap(nullptr, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(home, MAP_FAILED);
+    *static_cast<NVNtexture*>(home) = make(builder, pool);
+    NVNtexture moved = *static_cast<NVNtexture*>(home);
+    ::munmap(home, 0x1000);
+    EXPECT_EQ(nvnTextureGetWidth(&moved), 16);
+    EXPECT_EQ(nvnTextureGetTextureAddress(&moved), nvnMemoryPoolGetBufferAddress(&pool.object));
+    nvnTextureFinalize(&moved);
 }
 
 TEST(Texture, WriteTexelsTilesLikeTheHardware) { // OBJ-152

@@ -72,6 +72,58 @@ TEST_F(Trace, LinesSayWhatArgumentsMean) {
     EXPECT_EQ(lines(), expected);
 }
 
+TEST_F(Trace, FlagsArraysAndResultsAreDecoded) {
+    NVNtextureBuilder builder;
+    nvnTextureBuilderSetFlags(&builder, NVN_TEXTURE_FLAGS_DISPLAY | NVN_TEXTURE_FLAGS_COMPRESSIBLE | 0x4000);
+    nvnTextureBuilderSetFlags(&builder, 0);
+    NVNsamplerBuilder sampler;
+    nvnSamplerBuilderSetDevice(&sampler, nullptr);
+    nvnSamplerBuilderSetDefaults(&sampler);
+    const float border[] = {0, 0.5f, 1, 1};
+    nvnSamplerBuilderSetBorderColor(&sampler, border);
+    float minimum = 0, maximum = 0;
+    nvnSamplerBuilderGetLodClamp(&sampler, &minimum, &maximum);
+    NVNminFilter filter;
+    NVNmagFilter magnify;
+    nvnSamplerBuilderGetMinMagFilter(&sampler, &filter, &magnify);
+    NVNtextureView view;
+    nvnTextureViewSetDefaults(&view);
+    int level = 7, count = 9;
+    EXPECT_FALSE(nvnTextureViewGetLevels(&view, &level, &count));
+    nvnTextureViewSetLevels(&view, 2, 1);
+    EXPECT_TRUE(nvnTextureViewGetLevels(&view, &level, &count));
+    NVNcommandBuffer none{};
+    const NVNbufferRange ranges[] = {{0, 16}, {0x10, 32}};
+    nvnCommandBufferBindVertexBuffers(&none, 0, 2, ranges);
+    nvnCommandBufferBindProgram(&none, nullptr, NVN_SHADER_STAGE_VERTEX_BIT | NVN_SHADER_STAGE_FRAGMENT_BIT);
+    const NVNcopyRegion region{1, 2, 3, 4, 5, 6};
+    nvnCommandBufferCopyTextureToBuffer(&none, nullptr, nullptr, &region, 0, 0);
+    const NVNcommandHandle handles[] = {0x1000, 0, 0x1000};
+    nvnCommandBufferCallCommands(&none, 3, handles);
+    const NVNtexture* const targets[] = {nullptr, nullptr};
+    nvnCommandBufferSetRenderTargets(&none, 2, targets, nullptr, nullptr, nullptr);
+    const std::vector<std::string> expected = {
+        "nvnTextureBuilderSetFlags(TextureBuilder#1, TEXTURE_FLAGS_DISPLAY|TEXTURE_FLAGS_COMPRESSIBLE|0x4000)",
+        "nvnTextureBuilderSetFlags(TextureBuilder#1, 0x0)",
+        "nvnSamplerBuilderSetDevice(SamplerBuilder#1, null)",
+        "nvnSamplerBuilderSetDefaults(SamplerBuilder#1)",
+        "nvnSamplerBuilderSetBorderColor(SamplerBuilder#1, [0, 0.5, 1, 1])",
+        "nvnSamplerBuilderGetLodClamp(SamplerBuilder#1, pointer, pointer) {min: -1000, max: 1000}",
+        "nvnSamplerBuilderGetMinMagFilter(SamplerBuilder#1, pointer, pointer) "
+        "{min: MIN_FILTER_NEAREST, mag: MAG_FILTER_NEAREST}",
+        "nvnTextureViewSetDefaults(TextureView#1)",
+        "nvnTextureViewGetLevels(TextureView#1, pointer, pointer) = false", // nothing was written
+        "nvnTextureViewSetLevels(TextureView#1, 2, 1)",
+        "nvnTextureViewGetLevels(TextureView#1, pointer, pointer) = true {baseLevel: 2, numLevels: 1}",
+        "nvnCommandBufferBindVertexBuffers(CommandBuffer#1, 0, 2, [{0x0, 16}, {0x10, 32}])",
+        "nvnCommandBufferBindProgram(CommandBuffer#1, null, SHADER_STAGE_VERTEX_BIT|SHADER_STAGE_FRAGMENT_BIT)",
+        "nvnCommandBufferCopyTextureToBuffer(CommandBuffer#1, null, null, {1,2,3 4x5x6}, 0x0, COPY_FLAGS_NONE)",
+        "nvnCommandBufferCallCommands(CommandBuffer#1, 3, [commands#1, null, commands#1])",
+        "nvnCommandBufferSetRenderTargets(CommandBuffer#1, 2, [null, null], null, null, null)",
+    };
+    EXPECT_EQ(lines(), expected);
+}
+
 TEST_F(Trace, AddressesAreInsideTheirPool) {
     test::Device device;
     test::Pool pool(device, 0x10000);
