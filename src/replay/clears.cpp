@@ -128,7 +128,7 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     leave_pass();
     if (auto done = s_.textures->refresh(*c_, *target.texture); !done)
         log::error_once("clear: {}", done.error().message);
-    s_.textures->mark_gpu_written(*target.texture);
+    mark_target_written(r.target);
     s_.textures->mark_recorded(*target.texture);
     const stream::ImageDescription& image = g_->targets[r.target];
     for (u32 layer = 0; layer < layers_; ++layer) {
@@ -182,7 +182,6 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
     Texture* t = copy_texture(r.image);
     if (!t)
         return;
-    s_.textures->mark_gpu_written(*t);
     ++statistics_.clears;
     const gpu::ImageDescription& d = t->image.description();
     const u32 level = std::min<u32>(r.image.view.first_level, d.levels - 1);
@@ -201,6 +200,11 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
         return;
     }
     const VkRect2D rect = scissor(area, extent);
+    if (!is_empty(rect) && count > 0)
+        s_.textures->mark_gpu_written(
+            *t, Textures::part_of_texels(*t, level, r.image.view.first_layer + static_cast<u32>(std::max(0, first)),
+                                         static_cast<u32>(count), {rect.offset.x, rect.offset.y, std::max(0, first)},
+                                         {rect.extent.width, rect.extent.height, static_cast<u32>(count)}));
     for (i32 layer = std::max(0, first); layer < first + count; ++layer) {
         VkFormat format = VK_FORMAT_UNDEFINED;
         u32 layers = 1;
@@ -225,6 +229,7 @@ void Executor::on(const stream::ClearBuffer& r, const Record&) {
     if (!commands())
         return;
     leave_pass();
+    settle(r.address, r.size);
     const auto slice = resolve(r.address, r.size);
     if (!slice || slice->offset % 4 || slice->size < 4) {
         log::error_once("ClearBuffer of {} bytes at {:#x} is skipped", r.size, r.address);
@@ -233,7 +238,7 @@ void Executor::on(const stream::ClearBuffer& r, const Record&) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdFillBuffer(c_->handle(), slice->buffer, slice->offset, slice->size & ~u64{3}, r.value);
     c_->barrier();
-    s_.textures->storage_written(r.address, r.size);
+    s_.textures->storage_written_by_gpu(r.address, r.size);
     ++statistics_.clears;
 }
 

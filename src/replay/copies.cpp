@@ -115,6 +115,10 @@ texture::BlockRegion blocks(const Texture& t, const Part& p, u32 slice) {
             1};
 }
 
+WrittenPart written(const Texture& t, const Part& p) {
+    return Textures::part_of_texels(t, p.level, p.first_layer, p.layers, p.offset, p.extent);
+}
+
 VkImageSubresourceLayers layers_of(const Texture& t, const Part& p) {
     return {t.image.aspects(), p.level, p.first_layer, p.layers};
 }
@@ -140,6 +144,8 @@ void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
     if (!r.size || !commands())
         return;
     leave_pass();
+    settle(r.source, r.size);
+    settle(r.dest, r.size);
     const auto source = resolve(r.source, r.size), dest = resolve(r.dest, r.size);
     if (!source || !dest)
         return;
@@ -147,7 +153,7 @@ void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdCopyBuffer(c_->handle(), source->buffer, dest->buffer, 1, &region);
     c_->barrier();
-    s_.textures->storage_written(r.dest, r.size);
+    s_.textures->storage_written_by_gpu(r.dest, r.size);
     ++statistics_.copies;
 }
 
@@ -164,7 +170,8 @@ void Executor::on(const stream::CopyBufferToTexture& r, const Record& record) {
     }
     const Strides s = strides_of<stream::CopyBufferToTexture>(record, *t, *part, r.region);
     const u64 size = bytes_spanned(*t, *part, s);
-    s_.textures->mark_gpu_written(*t);
+    settle(r.buffer, size);
+    s_.textures->mark_gpu_written(*t, written(*t, *part));
     ++statistics_.copies;
     if (t->format.conversion == Conversion::None) {
         const auto source = resolve(r.buffer, size);
@@ -209,6 +216,7 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
     }
     const Strides s = strides_of<stream::CopyTextureToBuffer>(record, *t, *part, r.region);
     const u64 size = bytes_spanned(*t, *part, s);
+    settle(r.buffer, size);
     const auto dest = resolve(r.buffer, size);
     if (!dest || dest->size < size)
         return;
@@ -223,11 +231,11 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
             auto store = s_.textures->download_rows(*c_, *t, part->level, layer, blocks(*t, *part, slice),
                                                     bytes->subspan(slice * s.image), {s.row, s.image});
             if (store)
-                completions_.push_back(std::move(*store));
+                completions_.push_back(s_.textures->defer(r.buffer, size, std::move(*store)));
             else
                 log::error_once("CopyTextureToBuffer: {}", store.error().message);
         }
-        s_.textures->storage_written(r.buffer, size);
+        s_.textures->storage_written_by_gpu(r.buffer, size);
         ++statistics_.copies;
         return;
     }
@@ -241,7 +249,7 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdCopyImageToBuffer2(c_->handle(), &info);
     c_->barrier();
-    s_.textures->storage_written(r.buffer, size);
+    s_.textures->storage_written_by_gpu(r.buffer, size);
     ++statistics_.copies;
 }
 
@@ -287,7 +295,7 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
                         static_cast<u32>(dd.samples));
         return;
     }
-    s_.textures->mark_gpu_written(*dest);
+    s_.textures->mark_gpu_written(*dest, written(*dest, *to));
     ++statistics_.copies;
     c_->prepare_transfer();
     const VkImageLayout source_layout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
@@ -374,7 +382,8 @@ void Executor::on(const stream::Downsample& r, const Record&) {
                         r.dest.view.format, static_cast<u32>(d.samples));
         return;
     }
-    s_.textures->mark_gpu_written(*dest);
+    s_.textures->mark_gpu_written(*dest, Textures::whole_level(*dest, r.dest.view.first_level, r.dest.view.first_layer,
+                                                               std::min(view_layers(r.source), view_layers(r.dest))));
     VkImageResolve2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_RESOLVE_2};
     const u32 layers = std::min(view_layers(r.source), view_layers(r.dest));
     region.srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, r.source.view.first_layer, layers};

@@ -113,7 +113,73 @@ void Executor::set_draw_state(u32 primitive_value) {
     }
 }
 
+void Executor::settle(u64 address, u64 size) {
+    if (s_.textures->is_unsettled(address, size))
+        (void)s_.textures->settle(address, size);
+}
+
+// Bound ranges often go on to the end of a pool, over textures that nobody means: what counts is where they begin. What
+// the pass itself draws is in memory when the pass is over, not before.
+void Executor::settle_binding(const Range& r) {
+    if (!r.size || !s_.textures->is_unsettled(r.address, 1))
+        return;
+    for (const Target& t : targets_)
+        if (t.texture && r.address >= t.texture->begin() && r.address < t.texture->end())
+            return;
+    (void)s_.textures->settle(r.address, r.size);
+}
+
+void Executor::settle_vertices() {
+    const u32 used = used_streams(*g_);
+    for (u32 i = 0; i < vertex_slots; ++i)
+        if (used >> i & 1)
+            settle_binding(g_->vertex_buffers[i]);
+}
+
+void Executor::settle_bindings(Stage stage) {
+    const StageBindings& b = g_->stages[static_cast<std::size_t>(stage)];
+    const Resolved& r = stages_[static_cast<std::size_t>(stage)];
+    if (!r.variant)
+        return;
+    const auto& layout = *r.code->program.layout;
+    for (const shader::BankUse& use : r.variant->reflection.banks)
+        if (const u32 slot = use.bank - layout.first_uniform_bank;
+            use.bank >= layout.first_uniform_bank && slot < uniform_slots)
+            settle_binding(b.uniforms[slot]);
+    if (r.variant->reflection.reads_global || r.variant->reflection.writes_global)
+        for (const Range& range : b.storage)
+            settle_binding(range);
+}
+
+// What a program stores to is not known, only what it can reach through its bindings.
+void Executor::mark_storage_written(Stage stage) {
+    const Variant* v = stages_[static_cast<std::size_t>(stage)].variant;
+    if (!v || !v->reflection.writes_global)
+        return;
+    for (const Range& r : g_->stages[static_cast<std::size_t>(stage)].storage)
+        if (r.size)
+            s_.textures->storage_written_by_gpu(r.address, r.size, false);
+}
+
+// Where a texture's bytes had to be waited for, the command buffer is another one and all is prepared anew.
 bool Executor::prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_instance) {
+    constexpr int attempts = 4; // targets that overlap each other never settle
+    for (int i = 0; i < attempts; ++i) {
+        if (drains_ != resolved_after_) {
+            leave_pass();
+            forget_resolved();
+        }
+        const u64 before = drains_;
+        const bool ready = try_prepare_draw(primitive_value, base_vertex, base_instance);
+        if (drains_ == before)
+            return ready;
+    }
+    log::error_once("draw skipped: its targets and textures overlap each other in memory");
+    ++statistics_.skipped_draws;
+    return false;
+}
+
+bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_instance) {
     if (!g_->render_enable)
         return false;
     if (!select_pools()) {
@@ -130,6 +196,12 @@ bool Executor::prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_insta
     stores_in_pass_ = false;
     for (const Stage stage : graphics_stages)
         use_textures(stage);
+    if (s_.textures->anything_unsettled()) {
+        settle_vertices();
+        for (const Stage stage : graphics_stages)
+            if (stages_[static_cast<std::size_t>(stage)].variant)
+                settle_bindings(stage);
+    }
     bool stores = stores_in_pass_;
     for (const Stage stage : graphics_stages)
         if (const Variant* v = stages_[static_cast<std::size_t>(stage)].variant)
@@ -146,6 +218,8 @@ bool Executor::prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_insta
         parameters_.base_vertex != base_vertex || parameters_.base_instance != base_instance;
     parameters_.base_vertex = base_vertex;
     parameters_.base_instance = base_instance;
+    for (const Stage stage : graphics_stages)
+        mark_storage_written(stage);
     if ((g_->dirty & (dirty::uniforms | dirty::storage | dirty::handles | dirty::programs)) || parameters_changed ||
         updates_.has_deferred())
         for (const Stage stage : graphics_stages)
@@ -231,6 +305,7 @@ bool Executor::bind_index_buffer(u32 index_type, u64 address, u64 count) {
 }
 
 void Executor::draw_elements(const Elements& e) {
+    settle(e.indices, u64{e.count} * index_bytes(e.index_type));
     if (e.count == 0 || e.instances == 0 ||
         !prepare_draw(e.primitive, static_cast<u32>(e.base_vertex), e.base_instance))
         return;
@@ -285,6 +360,11 @@ void Executor::draw_indirect(const Indirect& d) {
         }
         return;
     }
+    settle(d.arguments, u64{stride} * d.max_draws);
+    if (d.count_address)
+        settle(d.count_address, 4);
+    if (d.indexed)
+        settle(d.indices, index_bytes(d.index_type));
     if (!prepare_draw(d.primitive, 0, 0))
         return;
     if (d.indexed && (!bind_index_buffer(d.index_type, d.indices, 0) || !c_->prepare_draw()))
@@ -360,7 +440,15 @@ bool Executor::prepare_dispatch(const std::array<u32, 3>& groups) {
     if (!resolve_stage(Stage::Compute, shader::VariantKey{}))
         return false;
     leave_pass();
-    use_textures(Stage::Compute);
+    for (int i = 0; i < 2; ++i) {
+        const u64 before = drains_;
+        use_textures(Stage::Compute);
+        if (s_.textures->anything_unsettled())
+            settle_bindings(Stage::Compute);
+        if (drains_ == before)
+            break;
+    }
+    mark_storage_written(Stage::Compute);
     parameters_.workgroups = groups;
     set_banks(Stage::Compute);
     c_->set_shader(Stage::Compute, r.variant->shader);
@@ -378,6 +466,7 @@ void Executor::on(const stream::Dispatch& r, const Record&) {
 }
 
 void Executor::on(const stream::DispatchIndirect& r, const Record&) {
+    settle(r.arguments, 12);
     const auto arguments = resolve(r.arguments, 12);
     // Programs that read the counts get those that are in memory now.
     const auto counts = s_.memory->bytes(GuestAddress{r.arguments}, 12);

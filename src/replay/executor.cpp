@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 
+#include <iterator>
+
 namespace heaviside::replay {
 
 const std::array<Executor::Handler, stream::record_type_count> Executor::handlers = {
@@ -10,7 +12,9 @@ const std::array<Executor::Handler, stream::record_type_count> Executor::handler
 #undef HEAVISIDE_HANDLER
 };
 
-Executor::Executor(const Services& services) : s_(services) {}
+Executor::Executor(const Services& services) : s_(services) {
+    s_.textures->set_recording({[this] { return commands(); }, [this] { return drain(); }});
+}
 Executor::~Executor() = default;
 
 void Executor::not_built(const Record& r) {
@@ -20,6 +24,31 @@ void Executor::not_built(const Record& r) {
 gpu::Commands* Executor::commands() {
     if (c_)
         return c_;
+    if (begin())
+        forget_resolved();
+    return c_;
+}
+
+gpu::Commands* Executor::drain() {
+    Submission before = submit();
+    completions_ = std::move(before.completions); // signalled with what follows: this is one stream
+    if (const auto waited = s_.queue->wait(s_.queue->submitted()); !waited)
+        log::error("waiting for the GPU: {}", waited.error().message);
+    ++drains_;
+    return begin();
+}
+
+void Executor::forget_resolved() {
+    resolved_after_ = drains_;
+    last_ = nullptr;
+    targets_valid_ = false;
+    stages_ = {};
+    primitive_ = ~0u;
+    if (g_)
+        g_->dirty = dirty::all;
+}
+
+gpu::Commands* Executor::begin() {
     auto begun = s_.queue->begin();
     if (!begun) {
         log::error("no command buffer: {}", begun.error().message);
@@ -34,12 +63,6 @@ gpu::Commands* Executor::commands() {
         log::error_once("memory map: {}", map.error().message);
     else if (map->changed)
         s_.heap->set_memory_map(map->slice);
-    last_ = nullptr;
-    targets_valid_ = false;
-    stages_ = {};
-    primitive_ = ~0u;
-    if (g_)
-        g_->dirty = dirty::all;
     return c_;
 }
 
@@ -92,6 +115,9 @@ Executor::Submission Executor::submit() {
     if (!c_)
         return out;
     leave_pass();
+    auto stores = s_.textures->store_readable(*c_);
+    out.completions.insert(out.completions.begin(), std::make_move_iterator(stores.begin()),
+                           std::make_move_iterator(stores.end()));
     // What the guest's CPU is going to read.
     c_->barrier({.target_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
                  .target_access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT |

@@ -54,6 +54,8 @@ public:
     void sync_signalled(stream::SyncId sync, u32 value);
     // Opens a command buffer if none is open.
     [[nodiscard]] gpu::Commands* commands();
+    // Submits what is recorded, waits until the GPU has done it and opens another command buffer.
+    [[nodiscard]] gpu::Commands* drain();
 
     struct Statistics {
         u64 draws = 0, dispatches = 0, skipped_draws = 0, clears = 0, copies = 0, passes = 0, records = 0;
@@ -75,6 +77,9 @@ private:
         not_built(r);
     }
     static void not_built(const Record& r);
+    [[nodiscard]] gpu::Commands* begin();
+    void forget_resolved();               // everything that a draw or dispatch keeps for the next one
+    u64 drains_ = 0, resolved_after_ = 0; // drains: what was set before is in another command buffer
 
     // bindings.cpp
     void on(const stream::BindBlendState&, const Record&);
@@ -180,6 +185,12 @@ private:
     [[nodiscard]] Result<gpu::BufferSlice> lowered_indices(Lowering lowering, u32 index_type, u64 address, u32 first,
                                                            u32 count, u32& out_count);
     bool prepare_draw(u32 primitive, u32 base_vertex, u32 base_instance);
+    bool try_prepare_draw(u32 primitive, u32 base_vertex, u32 base_instance);
+    void settle(u64 address, u64 size);         // before a command reads or writes the bytes past the images
+    void settle_bindings(program::Stage stage); // and before a stage may
+    void settle_vertices();
+    void settle_binding(const Range& range);
+    void mark_storage_written(program::Stage stage);
     bool prepare_dispatch(const std::array<u32, 3>& groups);
     void set_draw_state(u32 primitive);
     void set_vertex_streams();
@@ -209,6 +220,7 @@ private:
     };
     void resolve_targets();
     bool open_pass();
+    void mark_target_written(u32 slot);
     void leave_pass(); // with the barrier and the deferred uniform updates behind it
     // `layers`: how many are asked for; becomes how many the view has.
     [[nodiscard]] Result<VkImageView> target_view(Texture& texture, const stream::ImageDescription& image,

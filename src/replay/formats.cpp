@@ -151,8 +151,8 @@ ImageFormat decoded(const FormatInfo& f) {
     ImageFormat out;
     out.conversion = Conversion::DecodeBlocks;
     const bool half = f.compression == Compression::Bc6h;
-    out.base = half ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R8G8B8A8_UNORM;
-    out.view = half ? out.base : f.srgb ? VK_FORMAT_R8G8B8A8_SRGB : VK_FORMAT_R8G8B8A8_UNORM;
+    out.base = half ? VK_FORMAT_R16G16B16A16_SFLOAT : f.is_signed ? VK_FORMAT_R8G8B8A8_SNORM : VK_FORMAT_R8G8B8A8_UNORM;
+    out.view = f.srgb ? VK_FORMAT_R8G8B8A8_SRGB : out.base;
     out.texel_bytes = half ? 8 : 4;
     return out;
 }

@@ -539,7 +539,13 @@ void Replay::memory_written(u64 address, u64 size) {
 }
 
 void Replay::memory_read(u64 address, u64 size) {
-    impl_->call([&] { impl_->textures->write_back(address, size); });
+    impl_->call([&] {
+        Impl& i = *impl_;
+        if (!i.textures->is_unsettled(address, size))
+            return;
+        (void)i.textures->settle(address, size);
+        i.complete(i.executor->submit());
+    });
 }
 
 // --- Programs, pools ---

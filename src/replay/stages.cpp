@@ -172,7 +172,12 @@ void Executor::use_textures(Stage stage) {
         }
         s_.textures->mark_recorded(*used.texture);
         if (use.written) {
-            s_.textures->mark_gpu_written(*used.texture);
+            const stream::ViewDescription& v = used.image->view;
+            s_.textures->mark_gpu_written(
+                *used.texture, Textures::whole_level(*used.texture, v.first_level, v.first_layer,
+                                                     used.texture->image.description().type == VK_IMAGE_TYPE_3D
+                                                         ? ~0u >> 1
+                                                         : std::max<u32>(1, v.layer_count)));
             stores_in_pass_ = true;
         }
         for (const Target& t : targets_)

@@ -111,6 +111,12 @@ void Executor::resolve_targets() {
                  dirty::blend | dirty::programs;
 }
 
+void Executor::mark_target_written(u32 slot) {
+    Texture& t = *targets_[slot].texture;
+    const stream::ViewDescription& v = g_->targets[slot].view;
+    s_.textures->mark_gpu_written(t, Textures::whole_level(t, v.first_level, v.first_layer, layers_));
+}
+
 bool Executor::open_pass() {
     for (const Target& t : targets_) {
         if (!t.texture)
@@ -134,7 +140,7 @@ bool Executor::open_pass() {
             pass.colors[i].view = targets_[i].view;
             pass.colors[i].format = targets_[i].format;
             pass.color_count = i + 1;
-            s_.textures->mark_gpu_written(*targets_[i].texture);
+            mark_target_written(i);
         }
     if (const Target& d = targets_[depth_slot]; d.texture) {
         const VkImageAspectFlags aspects = d.texture->image.aspects();
@@ -143,7 +149,7 @@ bool Executor::open_pass() {
             pass.depth = attachment;
         if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT)
             pass.stencil = attachment;
-        s_.textures->mark_gpu_written(*d.texture);
+        mark_target_written(depth_slot);
     }
     c_->begin_pass(pass);
     begin_samples_query();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace heaviside::replay {
 namespace {
@@ -142,6 +143,11 @@ Result<Texture*> Textures::find(const stream::TextureDescription& d) {
         return tl::unexpected(made.error());
     Texture* t = made->get();
     textures_[key] = std::move(*made);
+    for (Texture* other : overlapping(t->begin(), t->layout.size)) {
+        t->aliases.push_back(other);
+        other->aliases.push_back(t);
+        t->stale |= !other->unstored.empty();
+    }
     by_address_.emplace(t->begin(), t);
     longest_ = std::max(longest_, t->layout.size);
     ++statistics_.images;
@@ -162,65 +168,82 @@ bool Textures::storage_changed(Texture& t) {
     const auto storage = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
     if (!storage)
         return false;
+    StorageState& s = *t.storage;
     if (tracker_) {
-        if (t.stamp != 0 && !tracker_->written_since(GuestAddress{t.begin()}, t.layout.size, t.stamp))
+        if (s.stamp != 0 && !tracker_->written_since(GuestAddress{t.begin()}, t.layout.size, s.stamp))
             return false;
         // Protected before it is read, so that a write in between shows next time.
-        t.stamp = tracker_->arm(GuestAddress{t.begin()}, t.layout.size);
+        s.stamp = tracker_->arm(GuestAddress{t.begin()}, t.layout.size);
     }
     const Hash128 hash = hash_bytes(*storage);
-    if (t.initialised && hash == t.hash)
+    if (t.initialised && s.known && hash == s.hash)
         return false;
-    t.hash = hash;
+    s.known = true;
+    s.hash = hash;
     return true;
 }
 
 bool Textures::needs_refresh(Texture& t) {
     const u64 now = queue_->submitted() + 1;
     t.used = now;
+    if (t.stale || t.announced)
+        return true;
     if (t.checked == now)
         return false;
-    if (!t.initialised || t.announced)
+    if (!t.initialised)
         return true;
+    StorageState& s = *t.storage;
+    if (s.pending.load(std::memory_order_acquire) != 0) { // what is there is not all of it yet (OBJ-198)
+        t.checked = now;
+        return false;
+    }
+    if (std::exchange(s.cpu_wrote, false)) {
+        t.announced = true;
+        return true;
+    }
     // The CPU cannot have written, or what it wrote is no content: compressed and multisampled storage has no layout.
     const bool cpu_content = t.cpu_visible && t.description.samples <= 1;
     if (!cpu_content || (t.gpu_written && (t.description.flags & texture::flags::compressible))) {
         t.checked = now;
         return false;
     }
-    const Hash128 before = t.hash;
+    const Hash128 before = s.hash;
     if (!storage_changed(t)) {
         t.checked = now;
         return false;
     }
-    t.hash = before; // refresh() looks again
-    if (tracker_)
-        t.stamp = 0;
+    s.hash = before; // refresh() looks again
+    s.stamp = 0;
     return true;
 }
 
 Result<void> Textures::refresh(gpu::Commands& commands, Texture& t) {
     if (!needs_refresh(t))
         return {};
+    gpu::Commands* c = &commands;
+    const auto storage = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
+    const bool has_content = t.description.samples <= 1 && storage;
+    if (!t.stale)
+        drop_unstored(t); // the CPU's bytes are newer
+    if (has_content && is_unsettled(t.begin(), t.layout.size)) {
+        c = settle(t.begin(), t.layout.size);
+        if (!c)
+            return fail("no command buffer");
+    }
     t.checked = queue_->submitted() + 1;
     if (!t.initialised)
-        commands.initialise(t.image);
-    const auto storage = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
-    if (t.description.samples > 1 || !storage) {
-        clear_to_zero(commands, t); // REN-005, REN-006
-        t.initialised = true;
+        c->initialise(t.image);
+    const bool forced = std::exchange(t.announced, false) | std::exchange(t.stale, false);
+    if (!has_content) {
+        if (!std::exchange(t.initialised, true))
+            clear_to_zero(*c, t); // REN-005, REN-006
         return {};
     }
-    if (!storage_changed(t) && t.initialised && !t.announced)
+    if (!storage_changed(t) && t.initialised && !forced)
         return {};
-    t.announced = false;
     t.initialised = true;
     t.gpu_written = false;
-    return upload(commands, t, *storage);
-}
-
-void Textures::mark_gpu_written(Texture& t) {
-    t.gpu_written = true;
+    return upload(*c, t, *storage);
 }
 
 VkCommandBuffer Textures::transfer_commands(gpu::Commands& commands, const Texture& t) const {
@@ -288,15 +311,27 @@ Result<VkImageView> Textures::view(Texture& t, const ViewKey& key) {
     return t.views.back().second.get();
 }
 
+void Textures::drop_unstored(Texture& t) {
+    t.unstored.clear();
+    unstored_.erase(std::remove(unstored_.begin(), unstored_.end(), &t), unstored_.end());
+}
+
 void Textures::storage_written(u64 address, u64 size) {
     for (Texture* t : overlapping(address, size)) {
+        drop_unstored(*t); // the CPU's bytes are newer
         t->checked = 0;
-        t->stamp = 0;
         t->announced = true;
     }
 }
 
+void Textures::forget_aliases(Texture& t) {
+    for (Texture* other : t.aliases)
+        other->aliases.erase(std::remove(other->aliases.begin(), other->aliases.end(), &t), other->aliases.end());
+    drop_unstored(t);
+}
+
 void Textures::forget(u64 address, u64 size) {
+    deferred_.run(); // the bytes are still mapped; the GPU is idle
     for (auto it = by_address_.lower_bound(address); it != by_address_.end() && it->first < address + size;) {
         Texture* t = it->second;
         it = by_address_.erase(it);
@@ -304,6 +339,7 @@ void Textures::forget(u64 address, u64 size) {
             std::find_if(textures_.begin(), textures_.end(), [t](const auto& e) { return e.second.get() == t; });
         if (entry == textures_.end())
             continue;
+        forget_aliases(*t);
         statistics_.bytes -= t->image.bytes();
         --statistics_.images;
         queue_->retire(std::move(entry->second));

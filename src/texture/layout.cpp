@@ -252,8 +252,8 @@ Result<Layout> layout(const Description& d) {
         out.level_count = 1;
         out.alignment = alignment;
         out.pitch = d.stride ? d.stride : align_up(level.row_bytes, alignment);
-        // Stride times pixel rows even where a row of blocks is several pixels high.
-        level.size = u64{out.pitch} * level.height * level.depth;
+        // Stride times pixel rows even where a row of blocks is several pixels high; samples have rows of their own.
+        level.size = u64{out.pitch} * level.height * s.grid.y * level.depth;
         out.layer_stride = level.size;
         out.size = level.size * s.layers;
         return out;

@@ -1,7 +1,13 @@
 #include "texture/tiling.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define HEAVISIDE_X86 1
+#include <immintrin.h>
+#endif
 
 namespace heaviside::texture {
 namespace {
@@ -23,12 +29,14 @@ const GobPieces& pieces(GobOrder order) {
 struct ToRows {
     using Tiled = const std::byte*;
     using Linear = std::byte*;
+    static constexpr bool to_rows = true;
     static void copy(Tiled tiled, Linear linear, std::size_t n) { std::memcpy(linear, tiled, n); }
     static void piece(Tiled tiled, Linear linear) { std::memcpy(linear, tiled, 16); }
 };
 struct ToTiled {
     using Tiled = std::byte*;
     using Linear = const std::byte*;
+    static constexpr bool to_rows = false;
     static void copy(Tiled tiled, Linear linear, std::size_t n) { std::memcpy(tiled, linear, n); }
     static void piece(Tiled tiled, Linear linear) { std::memcpy(tiled, linear, 16); }
 };
@@ -37,33 +45,143 @@ struct ToTiled {
 template <class Direction>
 void copy_partial(typename Direction::Tiled gob_row, u64 gob_stride, const GobPieces& at, u32 x, u32 x_end, u32 y,
                   u32 y_end, typename Direction::Linear linear, u64 pitch) {
+    if (x == x_end)
+        return;
     for (; y < y_end; ++y, linear += pitch) {
+        const auto row = gob_row + at.row[y % 8];
         auto out = linear;
         for (u32 b = x; b < x_end;) {
+            const auto piece = row + b / gob_width * gob_stride + at.column[b % gob_width / 16];
             const u32 n = std::min(16 - b % 16, x_end - b);
-            const u64 offset = b / gob_width * gob_stride + at.column[b % gob_width / 16] + at.row[y % 8] + b % 16;
-            Direction::copy(gob_row + offset, out, n);
+            if (n == 16)
+                Direction::piece(piece, out);
+            else
+                Direction::copy(piece + b % 16, out, n);
             out += n;
             b += n;
         }
     }
 }
 
-// All of a GOB: 8 rows of 64 bytes.
+// A run of GOBs side by side, `stride` bytes apart in storage: 8 rows of count * 64 bytes.
 template <class Direction>
-inline void copy_gob(typename Direction::Tiled gob, const GobPieces& at, typename Direction::Linear linear, u64 pitch) {
-    for (u32 y = 0; y < gob_height; ++y, linear += pitch) {
-        Direction::piece(gob + at.column[0] + at.row[y], linear);
-        Direction::piece(gob + at.column[1] + at.row[y], linear + 16);
-        Direction::piece(gob + at.column[2] + at.row[y], linear + 32);
-        Direction::piece(gob + at.column[3] + at.row[y], linear + 48);
+struct Run {
+    typename Direction::Tiled gobs;
+    u64 stride;
+    u32 count;
+    typename Direction::Linear rows;
+    u64 pitch;
+    bool streamed; // past the caches: more is written than they hold. Rows and storage at multiples of 32 bytes then
+};
+
+template <class Direction, u8 order>
+void copy_run(const Run<Direction>& r) {
+    constexpr GobPieces at = pieces_of[order];
+    for (u32 g = 0; g < r.count; ++g) {
+        const auto gob = r.gobs + g * r.stride;
+        auto linear = r.rows + u64{g} * gob_width;
+        for (u32 y = 0; y < gob_height; ++y, linear += r.pitch)
+            for (u32 c = 0; c < 4; ++c)
+                Direction::piece(gob + at.column[c] + at.row[y], linear + 16 * c);
     }
+}
+
+#if HEAVISIDE_X86
+// A row and the next one lie in halves of the same 32 bytes, so two of those, half a row apart, exchange halves.
+#define HEAVISIDE_AVX2 __attribute__((target("avx2")))
+HEAVISIDE_AVX2 inline __m256i load(const std::byte* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+HEAVISIDE_AVX2 inline void store(std::byte* p, __m256i v, bool streamed) {
+    if (streamed)
+        _mm256_stream_si256(reinterpret_cast<__m256i*>(p), v);
+    else
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
+}
+HEAVISIDE_AVX2 inline void exchange(const std::byte* a, const std::byte* b, std::byte* out_a, std::byte* out_b,
+                                    bool streamed) {
+    const __m256i first = load(a), second = load(b);
+    store(out_a, _mm256_permute2x128_si256(first, second, 0x20), streamed);
+    store(out_b, _mm256_permute2x128_si256(first, second, 0x31), streamed);
+}
+
+template <class Direction, u8 order>
+HEAVISIDE_AVX2 void copy_run_avx2(const Run<Direction>& r) {
+    constexpr GobPieces at = pieces_of[order];
+    const bool streamed = r.streamed;
+    for (u32 g = 0; g < r.count; ++g) {
+        const auto gob = r.gobs + g * r.stride;
+        if constexpr (Direction::to_rows) // the hardware sees no pattern in jumps from block to block
+            for (u32 line = 0; line < gob_bytes; line += 64)
+                _mm_prefetch(reinterpret_cast<const char*>(gob + (streamed ? u64{gob_bytes} : 2 * r.stride) + line),
+                             _MM_HINT_T0);
+        auto linear = r.rows + u64{g} * gob_width;
+        for (u32 y = 0; y < gob_height; y += 2, linear += 2 * r.pitch)
+            for (u32 half = 0; half < 2; ++half) {
+                const auto left = gob + at.row[y] + at.column[2 * half],
+                           right = gob + at.row[y] + at.column[2 * half + 1];
+                const auto upper = linear + 32 * half, lower = upper + r.pitch;
+                if constexpr (Direction::to_rows)
+                    exchange(left, right, upper, lower, streamed);
+                else
+                    exchange(upper, lower, left, right, streamed);
+            }
+    }
+}
+#endif
+
+template <class Direction, u8 order>
+auto run_function() -> void (*)(const Run<Direction>&) {
+#if HEAVISIDE_X86
+    if (__builtin_cpu_supports("avx2"))
+        return copy_run_avx2<Direction, order>;
+#endif
+    return copy_run<Direction, order>;
+}
+
+// Where all is whole GOBs and far more than the caches hold: block by block, so that storage is walked in order.
+template <class Direction, u8 order>
+void copy_streamed(const Level& level, const BlockRegion& r, u32 row_bytes, typename Direction::Tiled tiled,
+                   typename Direction::Linear rows, const LinearPitch& pitch) {
+    const auto copy_gobs = run_function<Direction, order>();
+    constexpr u32 strip = 4; // GOBs side by side
+    const u64 stride = u64{gob_bytes} << (level.block_height_log2 + level.block_depth_log2);
+    const u32 gobs = row_bytes / gob_width, gob_rows = r.height / gob_height, block = 1u << level.block_height_log2;
+    for (u32 z = 0; z < r.depth; ++z)
+        for (u32 top = 0; top < gob_rows; top += block)
+            for (u32 x = 0; x < gobs; x += strip)
+                for (u32 y = top; y < std::min(top + block, gob_rows); ++y)
+                    copy_gobs({tiled + tiled_offset(level, static_cast<GobOrder>(order), x * gob_width, y * gob_height,
+                                                    r.z + z),
+                               stride, std::min(strip, gobs - x),
+                               rows + z * pitch.slice + u64{y} * gob_height * pitch.row + u64{x} * gob_width, pitch.row,
+                               true});
+#if HEAVISIDE_X86
+    _mm_sfence();
+#endif
+}
+
+template <class Direction>
+bool can_stream(const BlockRegion& r, u32 row_bytes, typename Direction::Tiled tiled, typename Direction::Linear rows,
+                const LinearPitch& pitch) {
+#if HEAVISIDE_X86
+    constexpr u64 large = u64{16} << 20; // half a last-level cache of the processors at hand
+    const u64 alignment =
+        reinterpret_cast<std::uintptr_t>(rows) | reinterpret_cast<std::uintptr_t>(tiled) | pitch.row | pitch.slice;
+    return u64{row_bytes} * r.height * r.depth >= large && r.x == 0 && r.y == 0 && row_bytes % gob_width == 0 &&
+           r.height % gob_height == 0 && alignment % 32 == 0 && __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
 }
 
 template <class Direction, u8 order>
 void copy_tiled(const Level& level, u32 block_bytes, const BlockRegion& r, typename Direction::Tiled tiled,
                 typename Direction::Linear rows, const LinearPitch& pitch) {
+    if (can_stream<Direction>(r, r.width * block_bytes, tiled, rows, pitch))
+        return copy_streamed<Direction, order>(level, r, r.width * block_bytes, tiled, rows, pitch);
     constexpr GobPieces at = pieces_of[order];
+    const auto copy_gobs = run_function<Direction, order>();
     const u64 gob_stride = u64{gob_bytes} << (level.block_height_log2 + level.block_depth_log2);
     const u32 x_begin = r.x * block_bytes, x_end = (r.x + r.width) * block_bytes;
     const u32 whole_begin = std::min(align_up(x_begin, gob_width), x_end);
@@ -76,8 +194,8 @@ void copy_tiled(const Level& level, u32 block_bytes, const BlockRegion& r, typen
             const auto linear = rows + (z - r.z) * pitch.slice + (y - r.y) * pitch.row;
             if (y_end - y == gob_height) {
                 copy_partial<Direction>(gob_row, gob_stride, at, x_begin, whole_begin, y, y_end, linear, pitch.row);
-                for (u32 x = whole_begin; x < whole_end; x += gob_width)
-                    copy_gob<Direction>(gob_row + x / gob_width * gob_stride, at, linear + (x - x_begin), pitch.row);
+                copy_gobs({gob_row + whole_begin / gob_width * gob_stride, gob_stride,
+                           (whole_end - whole_begin) / gob_width, linear + (whole_begin - x_begin), pitch.row, false});
                 copy_partial<Direction>(gob_row, gob_stride, at, whole_end, x_end, y, y_end,
                                         linear + (whole_end - x_begin), pitch.row);
             } else {
@@ -92,10 +210,10 @@ template <class Direction>
 void copy_pitched(const Layout& layout, const BlockRegion& r, typename Direction::Tiled storage,
                   typename Direction::Linear rows, const LinearPitch& pitch) {
     const std::size_t n = std::size_t{r.width} * layout.block_bytes;
+    const u64 slice = layout.levels[0].size / layout.levels[0].depth;
     for (u32 z = 0; z < r.depth; ++z)
         for (u32 y = 0; y < r.height; ++y)
-            Direction::copy(storage + (r.z + z) * layout.levels[0].size + u64{r.y + y} * layout.pitch +
-                                u64{r.x} * layout.block_bytes,
+            Direction::copy(storage + (r.z + z) * slice + u64{r.y + y} * layout.pitch + u64{r.x} * layout.block_bytes,
                             rows + z * pitch.slice + y * pitch.row, n);
 }
 
@@ -115,7 +233,7 @@ Result<u64> locate(const Layout& layout, u32 layer, u32 index, const BlockRegion
     const u64 first = layer * layout.layer_stride + level.offset;
     u64 end = first + level.size;
     if (layout.linear && r.width && r.height && r.depth) // the last row needs no padding behind it
-        end = first + (r.z + r.depth - 1) * level.size + u64{r.y + r.height - 1} * layout.pitch +
+        end = first + (r.z + r.depth - 1) * (level.size / level.depth) + u64{r.y + r.height - 1} * layout.pitch +
               u64{r.x + r.width} * layout.block_bytes;
     if (end > storage_size)
         return fail("level {} ends at {:#x}, its storage at {:#x}", index, end, storage_size);
