@@ -50,6 +50,29 @@ const DriverBankLayout open_compiler_layout = {
     .point_size_limit = ~0u,
 };
 
+// The kernels of the compute corpus (its README).
+const DriverBankLayout kernel_layout = {
+    .name = "kernel",
+    .handle_bank = 2,
+    .texture_handles = ~0u,
+    .texture_stride = 8,
+    .separate_textures = 0,
+    .separate_samplers = 0,
+    .image_handles = ~0u,
+    .image_stride = 8,
+    .first_uniform_bank = 3,
+    .compute_uniform_banks = 5,
+    .compute_uniform_addresses = ~0u,
+    .compute_uniform_stride = 16,
+    .compute_uniform_first = 0,
+    .storage_buffers = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u},
+    .workgroup_count = 0x14,
+    .base_vertex = ~0u,
+    .base_instance = ~0u,
+    .draw_id = ~0u,
+    .point_size_limit = ~0u,
+};
+
 const DriverBankLayout& driver_bank_layout(Bytes control_section) {
     constexpr u32 section_size = 0x7c0;
     const bool open = read_at<u32>(control_section, 0x14) == section_size &&

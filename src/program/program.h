@@ -48,6 +48,9 @@ struct DriverBankLayout {
 };
 extern const DriverBankLayout vendor_layout;
 extern const DriverBankLayout open_compiler_layout;
+// Kernels of the vendor's compute compiler: launch sizes from c[0][8] on, parameters from c[0][0x140] on, no handle
+// tables, buffers by address. Programs without a control section may be of this kind; whoever loads them says so.
+extern const DriverBankLayout kernel_layout;
 // The layout that the program of this control section was compiled for. The open compiler writes sections of one fixed
 // size and says so in three words (0x7c0 at +0x14, 0x7c1 at +0x20 and at +0x6f0); the vendor's are at least 0x7d0
 // bytes. A caller that knows better assigns Program::layout.

@@ -59,8 +59,6 @@ constexpr Row rows[] = {
     glsl(Op::FindMsbS, GLSLstd450FindSMsb, "u", Basic::U32),
     glsl(Op::FAbs, GLSLstd450FAbs, "f", Basic::F32),
     glsl(Op::DAbs, GLSLstd450FAbs, "f", Basic::F64),
-    glsl(Op::DMin, GLSLstd450NMin, "ff", Basic::F64),
-    glsl(Op::DMax, GLSLstd450NMax, "ff", Basic::F64),
 };
 
 constexpr unsigned op_count = static_cast<unsigned>(Op::EndPrimitive) + 1;
@@ -102,11 +100,12 @@ bool Emitter::table_operation(Value v, const Inst& inst) {
     return true;
 }
 
-// Denormals to zero of their sign. Devices flush or keep denormals by themselves in ways that graphics tolerates; exact
-// results are asked for by Options::exact_denormals.
+// Denormals to zero of their sign, where the program wants it and the device does not do it by itself.
 Id Emitter::flush(Id value, bool wanted) {
-    if (!wanted || !options.exact_denormals)
-        return value;
+    return wanted && explicit_flush ? flushed(value) : value;
+}
+
+Id Emitter::flushed(Id value) {
     const Id word = bitcast(Basic::U32, value);
     const Id exponent = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), word, c(0x7f800000));
     const Id tiny = module.op(spv::Op::OpIEqual, t(Basic::Bool), exponent, c(0));
@@ -240,83 +239,104 @@ Id Emitter::float_to_integer(Id value, bool wide_source, bool wide, bool is_sign
     return select(to, number, result, module.constant(to, 0));
 }
 
-// Rounding other than to nearest: the nearest result is corrected by one unit where the exact result, known from a
-// double (exact for products, and for sums up to an error that the double's own sign shows), lies beyond it.
-Id Emitter::directed(const Inst& inst, Id a, Id b, Id third) {
-    const auto widen = [&](Id x) { return module.op(spv::Op::OpFConvert, t(Basic::F64), x); };
-    Id wide = 0;
-    switch (inst.op) {
-    case Op::FAdd:
-        wide = exact(module.op(spv::Op::OpFAdd, t(Basic::F64), widen(a), widen(b)));
-        break;
-    case Op::FMul:
-        wide = exact(module.op(spv::Op::OpFMul, t(Basic::F64), widen(a), widen(b)));
-        break;
-    case Op::FFma:
-        wide = module.ext(GLSLstd450Fma, t(Basic::F64), {widen(a), widen(b), widen(third)});
-        break;
-    default: // F64ToF32
-        wide = a;
-    }
-    const Id nearest = module.op(spv::Op::OpFConvert, t(Basic::F32), wide);
-    const Id back = widen(nearest);
-    const Id word = bitcast(Basic::U32, nearest);
-    const Id negative = module.op(spv::Op::OpSLessThan, t(Basic::Bool), word, c(0));
-    const auto rounding = static_cast<Rounding>(inst.mods & 3);
-    const auto step = [&](bool up) { // one unit towards +infinity or -infinity
-        const Id plus = module.op(spv::Op::OpIAdd, t(Basic::U32), word, c(1));
-        const Id minus = module.op(spv::Op::OpISub, t(Basic::U32), word, c(1));
-        const Id is_zero = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), nearest, cf(0));
-        const Id moved = up ? select(Basic::U32, negative, minus, plus) : select(Basic::U32, negative, plus, minus);
-        return select(Basic::U32, is_zero, c(up ? 1u : 0x80000001u), moved);
-    };
-    const Id above = module.op(spv::Op::OpFOrdGreaterThan, t(Basic::Bool), back, wide);
-    const Id below = module.op(spv::Op::OpFOrdLessThan, t(Basic::Bool), back, wide);
-    Id result = word;
-    if (rounding == Rounding::Down)
-        result = select(Basic::U32, above, step(false), word);
-    else if (rounding == Rounding::Up)
-        result = select(Basic::U32, below, step(true), word);
-    else {
-        const Id positive_above = module.op(spv::Op::OpLogicalAnd, t(Basic::Bool), above,
-                                            module.op(spv::Op::OpFOrdGreaterThan, t(Basic::Bool), wide, cd(0)));
-        const Id negative_below = module.op(spv::Op::OpLogicalAnd, t(Basic::Bool), below,
-                                            module.op(spv::Op::OpFOrdLessThan, t(Basic::Bool), wide, cd(0)));
-        const Id away = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), positive_above, negative_below);
-        result = select(Basic::U32, away, module.op(spv::Op::OpISub, t(Basic::U32), word, c(1)), word);
-    }
-    return bitcast(Basic::F32, result);
-}
-
 void Emitter::float_arithmetic(Value v, const Inst& inst) {
-    const bool ftz = (inst.mods & (ir::float_ftz | ir::float_fmz)) != 0;
-    const bool fmz = (inst.mods & ir::float_fmz) != 0;
-    const Id a = flush(f(arg(v, 0)), ftz), b = flush(f(arg(v, 1)), ftz);
-    const Id third = inst.count > 2 ? flush(f(arg(v, 2)), ftz) : 0;
+    const bool fmz = (inst.mods & ir::float_fmz) != 0, ftz = fmz || (inst.mods & ir::float_ftz) != 0;
+    const auto rounding = static_cast<Rounding>(inst.mods & 3);
+    const f32 scale = inst.op == Op::FMul ? ir::float_scale(inst.mods) : 1.0f;
+    const bool unfused = inst.op == Op::FFma && options.unfused_multiply_add;
+    const bool through_double = rounding != Rounding::Nearest || (exact_floats && (unfused || scale != 1.0f));
+    const auto source = [&](unsigned i) {
+        return through_double && ftz ? flushed(f(arg(v, i))) : flush(f(arg(v, i)), ftz);
+    };
+    const Id a = source(0), b = source(1), third = inst.count > 2 ? source(2) : 0;
     Id result = 0;
-    if ((inst.mods & 3) != 0) {
-        result = directed(inst, a, b, third);
+    if (through_double) {
+        Id wide = wide_result(inst.op, a, b, third, inst.mods);
+        if (scale != 1.0f)
+            wide = exact(module.op(spv::Op::OpFMul, t(Basic::F64), wide, cd(scale)));
+        result = narrow(wide, inst.mods);
+        if (ftz)
+            result = flush_narrowed(result, wide, inst.mods);
     } else {
-        switch (inst.op) {
-        case Op::FAdd:
-            result = exact(module.op(spv::Op::OpFAdd, t(Basic::F32), a, b));
-            break;
-        case Op::FMul:
-            result = exact(module.op(spv::Op::OpFMul, t(Basic::F32), a, b));
-            break;
-        default:
-            result = module.ext(GLSLstd450Fma, t(Basic::F32), {a, b, third});
+        const auto operation = [&](Id x, Id y, Id z) {
+            if (inst.op == Op::FFma)
+                return module.ext(GLSLstd450Fma, t(Basic::F32), {x, y, z});
+            return exact(module.op(inst.op == Op::FAdd ? spv::Op::OpFAdd : spv::Op::OpFMul, t(Basic::F32), x, y));
+        };
+        const auto scaled = [&](Id x, f32 by) { return exact(module.op(spv::Op::OpFMul, t(Basic::F32), x, cf(by))); };
+        result = operation(scale != 1.0f ? scaled(a, scale) : a, b, third);
+        if (ftz && explicit_flush && inst.op == Op::FAdd) {
+            result = flushed(result); // a denormal sum is exact
+        } else if (ftz && explicit_flush) {
+            // Flushed is what is below the smallest normal number after rounding with an unbounded exponent, which the
+            // same operation tells 2^64 higher up; where that overflows or has no number, nothing is to be flushed.
+            const Id high = operation(scaled(a, 0x1p64f), b, third != 0 ? scaled(third, 0x1p64f) : 0);
+            const Id tiny = module.op(spv::Op::OpFOrdLessThan, t(Basic::Bool),
+                                      module.ext(GLSLstd450FAbs, t(Basic::F32), {high}), cf(0x1p-62f));
+            const Id word = bitcast(Basic::U32, result);
+            const Id sign = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), word, c(0x80000000));
+            result = bitcast(Basic::F32, select(Basic::U32, tiny, sign, word));
         }
     }
     if (fmz && inst.op != Op::FAdd) {
         const Id zero_a = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), a, cf(0));
         const Id zero_b = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), b, cf(0));
         const Id zero = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), zero_a, zero_b);
-        result = select(Basic::F32, zero,
-                        inst.op == Op::FMul ? cf(0) : exact(module.op(spv::Op::OpFAdd, t(Basic::F32), cf(0), third)),
-                        result);
+        Id instead = cf(0); // plus C: only rounding down leaves its negative zero
+        if (inst.op == Op::FFma)
+            instead =
+                rounding == Rounding::Down ? third : exact(module.op(spv::Op::OpFAdd, t(Basic::F32), cf(0), third));
+        result = select(Basic::F32, zero, instead, result);
     }
-    define_f(v, flush(result, ftz));
+    define_f(v, result);
+}
+
+// SPIR-V leaves open which of -0 and +0 is the smaller one; the machine's minimum is -0.
+void Emitter::float_minimum(Value v, const Inst& inst, bool wide) {
+    const bool minimum = inst.op == Op::FMin || inst.op == Op::DMin;
+    const Basic type = wide ? Basic::F64 : Basic::F32, bits = wide ? Basic::U64 : Basic::U32;
+    const bool ftz = !wide && (inst.mods & ir::float_ftz) != 0;
+    const Id a = flush(f(arg(v, 0)), ftz), b = flush(f(arg(v, 1)), ftz);
+    const Id chosen = module.ext(minimum ? GLSLstd450NMin : GLSLstd450NMax, t(type), {a, b});
+    if (!exact_floats)
+        return define_f(v, chosen);
+    const Id both =
+        module.op(minimum ? spv::Op::OpBitwiseOr : spv::Op::OpBitwiseAnd, t(bits), bitcast(bits, a), bitcast(bits, b));
+    const Id equal = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), a, b);
+    define_f(v, select(type, equal, bitcast(type, both), chosen));
+}
+
+// a * b + c of two pairs of halves or singles, rounded once to half.
+void Emitter::half_fma(Value v, const Inst& inst) {
+    const bool fmz = (inst.mods & ir::float_fmz) != 0, ftz = fmz || (inst.mods & ir::float_ftz) != 0;
+    Id halves[2];
+    for (unsigned i = 0; i < 2; ++i) {
+        const Id a = flush(f(arg(v, 3 * i)), ftz), b = flush(f(arg(v, 3 * i + 1)), ftz),
+                 third = flush(f(arg(v, 3 * i + 2)), ftz);
+        const auto is_zero = [&](Id x) { return module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), x, cf(0)); };
+        const auto without_zeros = [&](Id product, Id zero_of_type, Basic type) {
+            if (!fmz)
+                return product;
+            const Id zero = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), is_zero(a), is_zero(b));
+            return select(type, zero, zero_of_type, product);
+        };
+        if (!exact_floats) {
+            const Id product = module.ext(GLSLstd450Fma, t(Basic::F32), {a, b, third});
+            halves[i] = without_zeros(product, third, Basic::F32);
+            continue;
+        }
+        const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), to_double(a), to_double(b)));
+        halves[i] = narrow_to_odd(sum_to_odd(without_zeros(product, cd(0), Basic::F64), to_double(third), 0));
+    }
+    pack_halves(v, halves[0], halves[1], ftz ? ir::float_ftz : 0);
+}
+
+void Emitter::pack_halves(Value v, Id low, Id high, u32 mods) {
+    if (exact_floats || (mods & 3) != 0)
+        return define_u(v, module.op(spv::Op::OpBitFieldInsert, t(Basic::U32), half_bits(low, mods),
+                                     half_bits(high, mods), c(16), c(16)));
+    const Id both = module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x2), low, high);
+    define_u(v, module.ext(GLSLstd450PackHalf2x16, t(Basic::U32), {both}));
 }
 
 // The high words of 1/x and 1/sqrt(x) of a double whose low word is not looked at.
@@ -438,14 +458,22 @@ bool Emitter::arithmetic(Value v, const Inst& inst) {
         float_arithmetic(v, inst);
         break;
     case Op::FMin:
-    case Op::FMax: {
-        const Id a = flush(f(arg(v, 0)), ftz), b2 = flush(f(arg(v, 1)), ftz);
-        define_f(v, module.ext(inst.op == Op::FMin ? GLSLstd450NMin : GLSLstd450NMax, t(Basic::F32), {a, b2}));
+    case Op::FMax:
+    case Op::DMin:
+    case Op::DMax:
+        float_minimum(v, inst, inst.op == Op::DMin || inst.op == Op::DMax);
+        break;
+    case Op::FSaturate: {
+        const Id value = f(arg(v, 0));
+        if (exact_floats) { // -0 gives +0
+            const Id positive = module.op(spv::Op::OpFOrdGreaterThan, t(Basic::Bool), value, cf(0));
+            const Id limited = module.ext(GLSLstd450NMin, t(Basic::F32), {value, cf(1)});
+            define_f(v, select(Basic::F32, positive, limited, cf(0)));
+        } else { // NClamp of NaN is the lower bound
+            define_f(v, module.ext(GLSLstd450NClamp, t(Basic::F32), {value, cf(0), cf(1)}));
+        }
         break;
     }
-    case Op::FSaturate: // NClamp of NaN is the lower bound
-        define_f(v, module.ext(GLSLstd450NClamp, t(Basic::F32), {f(arg(v, 0)), cf(0), cf(1)}));
-        break;
     case Op::FFlush: {
         const Id word = u(arg(v, 0));
         const Id exponent = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), word, c(0x7f800000));
@@ -494,52 +522,33 @@ bool Emitter::arithmetic(Value v, const Inst& inst) {
         reciprocal64(v, inst);
         break;
     case Op::DAdd:
-        define_f(v, exact(module.op(spv::Op::OpFAdd, t(Basic::F64), f(arg(v, 0)), f(arg(v, 1)))));
-        break;
     case Op::DMul:
-        define_f(v, exact(module.op(spv::Op::OpFMul, t(Basic::F64), f(arg(v, 0)), f(arg(v, 1)))));
-        break;
     case Op::DFma:
-        define_f(v, module.ext(GLSLstd450Fma, t(Basic::F64), {f(arg(v, 0)), f(arg(v, 1)), f(arg(v, 2))}));
+        double_arithmetic(v, inst);
         break;
     case Op::HalfToFloat: {
+        if (exact_floats) {
+            const Id half =
+                module.op(spv::Op::OpBitFieldUExtract, t(Basic::U32), u(arg(v, 0)), c(16 * inst.imm), c(16));
+            define_f(v, half_value(half, (inst.mods & (ir::float_ftz | ir::float_fmz)) != 0));
+            break;
+        }
         const Id both = module.ext(GLSLstd450UnpackHalf2x16, t(Basic::F32x2), {u(arg(v, 0))});
         define_f(v, module.op(spv::Op::OpCompositeExtract, t(Basic::F32), both, inst.imm));
         break;
     }
     case Op::FloatToHalf:
-    case Op::PackHalf2: {
-        const Id low = f(arg(v, 0)), high = inst.op == Op::PackHalf2 ? f(arg(v, 1)) : cf(0);
-        const Id both = module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x2), low, high);
-        define_u(v, module.ext(GLSLstd450PackHalf2x16, t(Basic::U32), {both}));
+        if (exact_floats || (inst.mods & 3) != 0)
+            define_u(v, half_bits(f(arg(v, 0)), inst.mods & 3));
+        else
+            pack_halves(v, f(arg(v, 0)), cf(0), 0);
         break;
-    }
-    case Op::PackHalf2Fma: {
-        // in double the fma is exact to far below a half's last bit; rounding it to odd in a float keeps that
-        Id halves[2];
-        for (unsigned i = 0; i < 2; ++i) {
-            const auto widen = [&](unsigned k) {
-                return module.op(spv::Op::OpFConvert, t(Basic::F64), f(arg(v, i * 3 + k)));
-            };
-            const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), widen(0), widen(1)));
-            const Id sum = exact(module.op(spv::Op::OpFAdd, t(Basic::F64), product, widen(2)));
-            const Id near = module.op(spv::Op::OpFConvert, t(Basic::F32), sum);
-            const Id back = module.op(spv::Op::OpFConvert, t(Basic::F64), near);
-            const Id same = module.op(spv::Op::OpFUnordEqual, t(Basic::Bool), back, sum);
-            const Id word = bitcast(Basic::U32, near);
-            // towards zero if rounded away, then the last bit set
-            const Id magnitude_grew =
-                module.op(spv::Op::OpFOrdGreaterThan, t(Basic::Bool), module.ext(GLSLstd450FAbs, t(Basic::F64), {back}),
-                          module.ext(GLSLstd450FAbs, t(Basic::F64), {sum}));
-            const Id truncated =
-                module.op(spv::Op::OpISub, t(Basic::U32), word, select(Basic::U32, magnitude_grew, c(1), c(0)));
-            const Id odd = module.op(spv::Op::OpBitwiseOr, t(Basic::U32), truncated, c(1));
-            halves[i] = bitcast(Basic::F32, select(Basic::U32, same, word, odd));
-        }
-        const Id both = module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x2), halves[0], halves[1]);
-        define_u(v, module.ext(GLSLstd450PackHalf2x16, t(Basic::U32), {both}));
+    case Op::PackHalf2:
+        pack_halves(v, f(arg(v, 0)), f(arg(v, 1)), inst.mods);
         break;
-    }
+    case Op::PackHalf2Fma:
+        half_fma(v, inst);
+        break;
     case Op::F32ToS32:
     case Op::F32ToU32:
     case Op::F32ToS64:
@@ -561,27 +570,19 @@ bool Emitter::arithmetic(Value v, const Inst& inst) {
     case Op::S32ToF64:
     case Op::U32ToF64:
     case Op::S64ToF64:
-    case Op::U64ToF64: {
-        const unsigned which = static_cast<unsigned>(inst.op) - static_cast<unsigned>(Op::S32ToF32);
-        const spv::Op convert = (which & 1) == 0 ? spv::Op::OpConvertSToF : spv::Op::OpConvertUToF;
-        if (which < 2 && (inst.mods & 3) != 0) { // exact in double, then rounded once as asked
-            Inst narrow = inst;
-            narrow.op = Op::F64ToF32;
-            define_f(v, directed(narrow, module.op(convert, t(Basic::F64), u(arg(v, 0))), 0, 0));
-            break;
-        }
-        define_f(v, module.op(convert, t(which >= 4 ? Basic::F64 : Basic::F32), u(arg(v, 0))));
+    case Op::U64ToF64:
+        integer_to_float(v, inst);
         break;
-    }
     case Op::F32ToF64:
         define_f(v, module.op(spv::Op::OpFConvert, t(Basic::F64), flush(f(arg(v, 0)), ftz)));
         break;
-    case Op::F64ToF32:
-        if ((inst.mods & 3) != 0)
-            define_f(v, flush(directed(inst, f(arg(v, 0)), 0, 0), ftz));
-        else
-            define_f(v, flush(module.op(spv::Op::OpFConvert, t(Basic::F32), f(arg(v, 0))), ftz));
+    case Op::F64ToF32: {
+        const Id wide = f(arg(v, 0));
+        const Id single = exact_floats || (inst.mods & 3) != 0 ? narrow(wide, inst.mods)
+                                                               : module.op(spv::Op::OpFConvert, t(Basic::F32), wide);
+        define_f(v, ftz && exact_floats ? flush_narrowed(single, wide, inst.mods) : single);
         break;
+    }
     default:
         return false;
     }

@@ -185,6 +185,11 @@ void Emitter::reset_outputs() {
 Id Emitter::output_pointer(u32 address, bool patch, bool for_store) {
     const Id f32_type = t(Basic::F32);
     if (patch) {
+        if (program.stage != Stage::TessControl && (program.stage != Stage::TessEval || for_store)) {
+            if (!error)
+                error = Error{fmt::format("per-patch attribute a[{:#x}] outside the stage that has it", address)};
+            return 0;
+        }
         const StorageClass storage = program.stage == Stage::TessEval ? StorageClass::Input : StorageClass::Output;
         const auto levels = [&](Id& variable, BuiltIn which, u32 count) {
             if (variable == 0) {

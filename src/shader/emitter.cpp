@@ -15,7 +15,9 @@ using ir::Type;
 
 Emitter::Emitter(const ir::Program& ir_, const ir::FlowGraph& graph_, const ir::Structure& structure_,
                  const program::Program& program_, const VariantKey& key_, const Options& options_)
-    : ir(ir_), graph(graph_), structure(structure_), program(program_), key(key_), options(options_) {}
+    : ir(ir_), graph(graph_), structure(structure_), program(program_), key(key_), options(options_),
+      exact_floats(options_.exact_denormals || program_.layout == &program::kernel_layout),
+      explicit_flush(exact_floats) {}
 
 Result<Translation> emit_spirv(const ir::Program& ir, const ir::FlowGraph& graph, const ir::Structure& structure,
                                const program::Program& program, const VariantKey& key, const Options& options) {

@@ -103,14 +103,36 @@ private:
     bool table_operation(Value v, const ir::Inst& inst);
     bool arithmetic(Value v, const ir::Inst& inst);
     [[nodiscard]] Id flush(Id value, bool wanted);
+    [[nodiscard]] Id flushed(Id value);
     [[nodiscard]] Id shift(spv::Op op, Value value, Value count);
     [[nodiscard]] Id compare_float(u32 mods, Id a, Id b);
     [[nodiscard]] Id float_to_integer(Id value, bool wide_source, bool wide, bool is_signed, u32 mods);
     [[nodiscard]] Id round_to_integer(Id value, Basic type, u32 mods);
     void float_arithmetic(Value v, const ir::Inst& inst);
-    [[nodiscard]] Id directed(const ir::Inst& inst, Id a, Id b, Id third);
+    void float_minimum(Value v, const ir::Inst& inst, bool wide);
+    void half_fma(Value v, const ir::Inst& inst);
+    void pack_halves(Value v, Id low, Id high, u32 mods);
     void bit_field(Value v, const ir::Inst& inst);
     void reciprocal64(Value v, const ir::Inst& inst);
+
+    // --- emit_float.cpp: mods are the operation's
+    struct Sum {
+        Id near, error;
+    };
+    [[nodiscard]] Id to_double(Id single);
+    [[nodiscard]] Sum two_sum(Id a, Id b, u32 mods);
+    [[nodiscard]] Sum two_product(Id a, Id b);
+    [[nodiscard]] Id next_double(Id value, Id up);
+    [[nodiscard]] Id sum_to_odd(Id a, Id b, u32 mods);
+    [[nodiscard]] Id directed_sum(Id a, Id b, u32 mods);
+    [[nodiscard]] Id wide_result(ir::Op op, Id a, Id b, Id third, u32 mods);
+    [[nodiscard]] Id narrow(Id wide, u32 mods);
+    [[nodiscard]] Id flush_narrowed(Id single, Id wide, u32 mods);
+    [[nodiscard]] Id half_bits(Id single, u32 mods);
+    [[nodiscard]] Id half_value(Id half, bool flush_denormals);
+    [[nodiscard]] Id narrow_to_odd(Id wide);
+    void integer_to_float(Value v, const ir::Inst& inst);
+    void double_arithmetic(Value v, const ir::Inst& inst);
 
     // --- emit_memory.cpp
     bool memory(Value v, const ir::Inst& inst);
@@ -202,6 +224,8 @@ private:
     const program::Program& program;
     const VariantKey& key;
     const Options& options;
+    const bool exact_floats;   // denormals and halves as the machine has them, whatever the device does by itself
+    const bool explicit_flush; // denormals are flushed by instructions
     spirv::Module module;
     Reflection reflection;
     maxwell::ShaderProgramHeader header;

@@ -124,7 +124,8 @@ struct VariantKey {
 struct Options {
     bool indexed_banks_by_address = false; // register-indexed constant reads through bank_table (faster on GPUs)
     u32 subgroup_size = 32;                // the device's; shuffles and votes are lowered where it is not 32
-    bool exact_denormals = false;          // flush denormals explicitly wherever the program says so (slower)
+    bool exact_denormals = false;          // floats exact to the last bit: denormals, halves (slower; kernels always)
+    bool unfused_multiply_add = false;     // the device's fma rounds twice: kernels compute it another way
     bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };
 

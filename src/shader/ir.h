@@ -58,6 +58,12 @@ enum class Flag : u8 { Zero, Sign, Carry, Overflow };
 enum class Rounding : u8 { Nearest, Down, Up, Zero }; // bits 0-1: RN RM RP RZ
 inline constexpr u32 float_ftz = 1u << 2;
 inline constexpr u32 float_fmz = 1u << 3;
+// Bits 4-6, of FMul: what the product is multiplied by before it is rounded, as the machine encodes it.
+inline constexpr u32 float_scale_shift = 4;
+inline constexpr f32 float_scales[8] = {1.0f, 0.5f, 0.25f, 0.125f, 8.0f, 4.0f, 2.0f, 1.0f};
+[[nodiscard]] constexpr f32 float_scale(u32 mods) {
+    return float_scales[mods >> float_scale_shift & 7];
+}
 [[nodiscard]] constexpr u32 float_mods(Rounding rounding, bool ftz = false, bool fmz = false) {
     return static_cast<u32>(rounding) | (ftz ? float_ftz : 0) | (fmz ? float_fmz : 0);
 }

@@ -78,7 +78,8 @@
     X(IMulWideS,    "imulwide_s",    U64,   "ww",  None,      None,   Pure) \
     X(SignExtend64, "sext64",        U64,   "w",   None,      None,   Pure) \
     /* 32-bit floats. mods Float: rounding, ftz (denormal operands and results become zero of their sign), fmz (ftz, */ \
-    /* and a product with a zero factor is +0 whatever the other factor). Each operation rounds once; never contracted. */ \
+    /* and a product with a zero factor is +0 whatever the other factor), scale (FMul). Each operation rounds once; */ \
+    /* never contracted. */ \
     X(FAdd,         "fadd",          U32,   "ww",  None,      Float,  Pure) \
     X(FMul,         "fmul",          U32,   "ww",  None,      Float,  Pure) \
     X(FFma,         "ffma",          U32,   "www", None,      Float,  Pure) \
@@ -111,8 +112,9 @@
     X(DAbs,         "dabs",          U64,   "q",   None,      None,   Pure) \
     X(DRoundInt,    "dround",        U64,   "q",   None,      Float,  Pure) \
     X(DCompare,     "dcmp",          U1,    "qq",  None,      Compare, Pure) \
-    /* Halves. Arithmetic on them is done in F32 and rounded by PackHalf2 (exact for add, mul, min, max). */ \
-    X(HalfToFloat,  "half_to_f32",   U32,   "w",   Component, None,   Pure) /* half imm (0 low, 1 high), exact */ \
+    /* Halves. Arithmetic on them is done in F32 and rounded by PackHalf2 (exact for add, mul, min, max of halves). ftz */ \
+    /* means halves too: HalfToFloat's source, PackHalf2's result; not FloatToHalf. */ \
+    X(HalfToFloat,  "half_to_f32",   U32,   "w",   Component, Float,  Pure) /* half imm (0 low, 1 high), exact */ \
     X(FloatToHalf,  "f32_to_half",   U32,   "w",   None,      Float,  Pure) /* to bits 0-15, high half zero */ \
     X(PackHalf2,    "pack_half2",    U32,   "ww",  None,      Float,  Pure) /* low, high: each rounded to half */ \
     X(PackHalf2Fma, "pack_half2_fma", U32,  "wwwwww", None,   Float,  Pure) /* a0 b0 c0 a1 b1 c1: fma, one rounding */ \

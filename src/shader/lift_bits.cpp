@@ -29,15 +29,18 @@ void write_logic_predicate(Lifter& l, const Instruction& i, Value value) {
     if (!i.has(Slot::P))
         return;
     const u8 predicate = i.operand(Slot::P).reg;
+    Value zero = l.is_zero(value);
+    if (i.has(Modifier::Extended))
+        zero = l.band(zero, l.flag(Flag::Zero));
     switch (i.get<maxwell::PredicateResult>()) {
     case maxwell::PredicateResult::False:
         return l.set_pred(predicate, l.b.boolean(false));
     case maxwell::PredicateResult::True:
         return l.set_pred(predicate, l.b.boolean(true));
     case maxwell::PredicateResult::Zero:
-        return l.set_pred(predicate, l.is_zero(value));
+        return l.set_pred(predicate, zero);
     case maxwell::PredicateResult::NotZero:
-        return l.set_pred(predicate, l.bnot(l.is_zero(value)));
+        return l.set_pred(predicate, l.bnot(zero));
     }
 }
 
@@ -162,10 +165,12 @@ void shf(Lifter& l, const Instruction& i, bool left) {
         return l.unsupported("funnel shift mode");
     const auto type = i.get<DataType>();
     const bool wide = type == DataType::U64 || type == DataType::S64;
-    const Value count = shift_count(l, i, wide ? 63 : 31);
+    Value count = shift_count(l, i, wide ? 63 : 31);
     const Value low = l.word(i, Slot::A), high = l.word(i, Slot::C);
     if (!wide && !upper)
         return l.integer_result(i, l.b.op(left ? Op::FunnelLeft : Op::FunnelRight, {low, high, count}));
+    if (!wide)
+        count = l.b.op(Op::IMinU, {count, l.b.word(32)});
     const Op op = left ? Op::ShiftLeft64 : is_signed(type) ? Op::ShiftRightS64 : Op::ShiftRightU64;
     const Value shifted = l.b.op(op, {l.b.op(Op::Pack64, {low, high}), count});
     l.integer_result(i, l.b.op(left || upper ? Op::High : Op::Low, {shifted}));

@@ -170,6 +170,14 @@ void Lifter::float_flags(Value value) {
     set_flag(Flag::Overflow, b.boolean(false));
 }
 
+void Lifter::double_flags(Value value) {
+    const Value zero = b.quad(0);
+    set_flag(Flag::Zero, b.op(Op::DCompare, {value, zero}, 0, static_cast<u32>(Relation::EQU)));
+    set_flag(Flag::Sign, b.op(Op::DCompare, {value, zero}, 0, static_cast<u32>(Relation::LTU)));
+    set_flag(Flag::Carry, b.boolean(false));
+    set_flag(Flag::Overflow, b.boolean(false));
+}
+
 void Lifter::integer_result(const Instruction& i, Value value) {
     result(i, value);
     if (i.has(Modifier::WriteCC))

@@ -75,6 +75,7 @@ public:
     void float_result(const Instruction& i, Value value);   // after .SAT
     void integer_flags(Value value);
     void float_flags(Value value);
+    void double_flags(Value value);
 
     // Small expressions.
     Value add(Value a, Value c) { return b.op(Op::IAdd, {a, c}); }

@@ -63,40 +63,67 @@ Value float_source(Lifter& l, const Instruction& i) {
     return source_type(i) == DataType::F16 ? half_source(l, operand) : l.number(operand);
 }
 
-Value saturated_double(Lifter& l, Value value) { // to 0..1, NaN gives 0
+Value saturated_double(Lifter& l, Value value) { // to 0..1; NaN and -0 give 0
     const Value zero = l.b.quad(0), one = l.b.quad(0x3ff0000000000000);
-    return l.b.op(Op::DMin, {l.b.op(Op::DMax, {value, zero}), one});
+    const Value positive = l.b.op(Op::DCompare, {value, zero}, 0, static_cast<u32>(Relation::GT));
+    return l.select(positive, l.b.op(Op::DMin, {value, one}), zero);
+}
+
+// Writes a number that has its final bits, and the condition code. A half is in the low bits.
+void number_result(Lifter& l, const Instruction& i, DataType type, Value value) {
+    if (type == DataType::F64)
+        l.set_pair(i.operand(Slot::D).reg, value);
+    else
+        l.result(i, value);
+    if (!i.has(Modifier::WriteCC))
+        return;
+    if (type == DataType::F64)
+        l.double_flags(value);
+    else
+        l.float_flags(type == DataType::F16 ? l.b.op(Op::HalfToFloat, {value}, 0) : value);
+}
+
+// A double as a single, rounded so that a second rounding to half gives what one of the double would: towards zero, the
+// last bit set if anything is lost.
+Value rounded_to_odd(Lifter& l, Value value) {
+    const Value single = l.b.op(Op::F64ToF32, {value}, 0, ir::float_mods(Rounding::Zero));
+    const Value back = l.b.op(Op::F32ToF64, {single}, 0, 0);
+    const Value inexact = l.b.op(Op::DCompare, {back, value}, 0, static_cast<u32>(Relation::NE));
+    return l.b.op(Op::Or, {single, l.select(inexact, l.b.word(1), l.b.word(0))});
 }
 
 // Between floats of different size the result is rounded; .ROUND and kin make integers of a float of the same size.
+// .FTZ concerns single precision only.
 void f2f(Lifter& l, const Instruction& i) {
     const DataType to = destination_type(i), from = source_type(i);
     const bool to_integer =
         i.get<IntegerRounding>() != IntegerRounding::None && i.get<IntegerRounding>() != IntegerRounding::Pass;
-    const u32 mods = float_mods(i), integer_mods = ir::float_mods(integer_rounding(i), flushes(i));
+    const u32 mods = float_mods(i), half_mods = mods & 3;
+    const u32 integer_mods = ir::float_mods(integer_rounding(i));
     if (from == DataType::F64) {
         Value value = l.real(i, Slot::B);
         if (to_integer)
             value = l.b.op(Op::DRoundInt, {value}, 0, integer_mods);
-        if (to == DataType::F64)
-            return l.set_pair(i.operand(Slot::D).reg, i.has(Modifier::Saturate) ? saturated_double(l, value) : value);
-        const Value single = l.b.op(Op::F64ToF32, {value}, 0, mods);
+        if (i.has(Modifier::Saturate))
+            value = saturated_double(l, value);
         if (to == DataType::F32)
-            return l.float_result(i, single);
-        return l.unsupported("double to half");
+            value = l.b.op(Op::F64ToF32, {value}, 0, mods);
+        else if (to == DataType::F16)
+            value = l.b.op(Op::FloatToHalf, {rounded_to_odd(l, value)}, 0, half_mods);
+        return number_result(l, i, to, value);
     }
     Value value = float_source(l, i);
+    if (flushes(i) && from == DataType::F32)
+        value = l.b.op(Op::FFlush, {value});
     if (to_integer)
         value = l.b.op(Op::FRoundInt, {value}, 0, integer_mods);
-    else if (flushes(i) && from == DataType::F32)
-        value = l.b.op(Op::FFlush, {value});
     if (i.has(Modifier::Saturate))
         value = l.b.op(Op::FSaturate, {value});
     if (to == DataType::F64)
-        return l.set_pair(i.operand(Slot::D).reg, l.b.op(Op::F32ToF64, {value}, 0, mods));
-    if (i.has(Modifier::WriteCC))
-        l.float_flags(value);
-    l.result(i, to == DataType::F16 ? l.b.op(Op::FloatToHalf, {value}, 0, mods) : value);
+        value = l.b.op(Op::F32ToF64, {value}, 0, 0);
+    else if (to == DataType::F16)
+        value = l.b.op(Op::FloatToHalf, {value}, 0, half_mods);
+    number_result(l, i, to, value);
 }
 
 // Narrow results saturate to their own range.
@@ -124,16 +151,23 @@ void f2i(Lifter& l, const Instruction& i) {
         op = wide ? (sign ? Op::F32ToS64 : Op::F32ToU64) : (sign ? Op::F32ToS32 : Op::F32ToU32);
     }
     Value value = l.b.op(op, {source}, 0, mods);
+    if (!wide)
+        value = clamp_integer(l, value, to);
     // A NaN gives 0 in the common unit, but only the top bit where 64 bits come in or go out.
     if (source_type(i) == DataType::F64 || wide) {
         const bool from_double = source_type(i) == DataType::F64;
         const u32 is_nan = static_cast<u32>(Relation::Nan);
         const Value nan = l.b.op(from_double ? Op::DCompare : Op::FCompare, {source, source}, 0, is_nan);
-        value = l.select(nan, wide ? l.b.quad(u64{1} << 63) : l.b.word(0x80000000), value);
+        value = l.select(nan, wide ? l.b.quad(u64{1} << 63) : l.b.word(1u << (width(to) - 1)), value);
     }
-    if (wide)
-        return l.set_pair(i.operand(Slot::D).reg, value);
-    l.integer_result(i, clamp_integer(l, value, to));
+    if (!wide)
+        return l.integer_result(i, value);
+    l.set_pair(i.operand(Slot::D).reg, value);
+    if (i.has(Modifier::WriteCC)) {
+        const Value high = l.b.op(Op::High, {value});
+        l.integer_flags(high);
+        l.set_flag(ir::Flag::Zero, l.is_zero(l.b.op(Op::Or, {l.b.op(Op::Low, {value}), high})));
+    }
 }
 
 // The source's part, extended to 32 bits, with its own absolute value and negation.
@@ -178,11 +212,9 @@ void i2f(Lifter& l, const Instruction& i) {
     else
         value = l.b.op(to_double ? (sign ? Op::S32ToF64 : Op::U32ToF64) : (sign ? Op::S32ToF32 : Op::U32ToF32),
                        {integer_part(l, operand, from)}, 0, mods);
-    if (to_double)
-        return l.set_pair(i.operand(Slot::D).reg, value);
-    if (to == DataType::F16)
-        return l.result(i, l.b.op(Op::FloatToHalf, {value}, 0, mods));
-    l.float_result(i, value);
+    if (to == DataType::F16) // exact so far, or beyond the largest half
+        value = l.b.op(Op::FloatToHalf, {value}, 0, mods & 3);
+    number_result(l, i, to, value);
 }
 
 // Without .SAT the low bits, with it the nearest value of the type. The bits above a narrow result are 0, signed or
@@ -192,7 +224,7 @@ void i2i(Lifter& l, const Instruction& i) {
     if (width(to) == 64 || width(from) == 64)
         return l.unsupported("64-bit conversion");
     Value value = integer_part(l, i.operand(Slot::B), from);
-    const bool may_be_negative = is_signed(from) || i.operand(Slot::B).negated;
+    const bool may_be_negative = is_signed(from); // a negation wraps
     const u32 bits = width(to);
     if (i.has(Modifier::Saturate)) {
         if (!is_signed(to) && may_be_negative)

@@ -3,17 +3,10 @@
 namespace heaviside::shader::lifting {
 namespace {
 
-using ir::Relation;
-
 void double_result(Lifter& l, const Instruction& i, Value value) {
     l.set_pair(i.operand(Slot::D).reg, value);
-    if (!i.has(Modifier::WriteCC))
-        return;
-    const Value zero = l.b.quad(0);
-    l.set_flag(ir::Flag::Zero, l.b.op(Op::DCompare, {value, zero}, 0, static_cast<u32>(Relation::EQU)));
-    l.set_flag(ir::Flag::Sign, l.b.op(Op::DCompare, {value, zero}, 0, static_cast<u32>(Relation::LTU)));
-    l.set_flag(ir::Flag::Carry, l.b.boolean(false));
-    l.set_flag(ir::Flag::Overflow, l.b.boolean(false));
+    if (i.has(Modifier::WriteCC))
+        l.double_flags(value);
 }
 
 void dadd(Lifter& l, const Instruction& i) {

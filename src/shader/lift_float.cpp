@@ -9,14 +9,10 @@ void fadd(Lifter& l, const Instruction& i) {
     l.float_result(i, l.b.op(Op::FAdd, {l.number(i, Slot::A), l.number(i, Slot::B)}, 0, float_mods(i)));
 }
 
-// .D2 and kin scale the product by a power of two; scaling a factor is the same, away from overflow and denormals.
+// .D2 and kin scale the product by a power of two.
 void fmul(Lifter& l, const Instruction& i) {
-    constexpr f32 factors[] = {1.0f, 0.5f, 0.25f, 0.125f, 8.0f, 4.0f, 2.0f};
-    const u32 mods = float_mods(i);
-    Value a = l.number(i, Slot::A);
-    if (const auto scale = static_cast<u32>(i.get<maxwell::Scale>()); scale != 0 && scale < std::size(factors))
-        a = l.b.op(Op::FMul, {a, l.b.float_word(factors[scale])}, 0, ir::float_mods(ir::Rounding::Nearest));
-    l.float_result(i, l.b.op(Op::FMul, {a, l.number(i, Slot::B)}, 0, mods));
+    const u32 mods = float_mods(i) | static_cast<u32>(i.get<maxwell::Scale>()) << ir::float_scale_shift;
+    l.float_result(i, l.b.op(Op::FMul, {l.number(i, Slot::A), l.number(i, Slot::B)}, 0, mods));
 }
 
 void ffma(Lifter& l, const Instruction& i) {

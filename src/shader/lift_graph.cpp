@@ -222,6 +222,9 @@ private:
         const u64 base = jump_table_base(inst);
         const auto load = find_table_load(inst.address(), register_operand.reg);
         if (!load)
+            if (auto routines = routine_starts(inst.address()); !routines.empty())
+                return routines;
+        if (!load)
             return fail("{} at {:#x}: no jump table found for R{}", maxwell::mnemonic(inst.opcode()), inst.address(),
                         register_operand.reg);
         std::vector<u32>& values = table_values_[inst.address()];
@@ -239,6 +242,40 @@ private:
             return fail("{} at {:#x}: empty jump table at c[{}][{:#x}]", maxwell::mnemonic(inst.opcode()),
                         inst.address(), program_.constants_bank, *load);
         return targets;
+    }
+
+    // Where routines begin that nothing reaches by a plain jump: what a call through a pointer from memory may mean.
+    // Each comes under the address of its scheduling word too.
+    std::vector<u32> routine_starts(u32 at) {
+        std::vector<u32> starts;
+        std::vector<u32> jumped_to;
+        bool after_end = false;
+        for (u32 address = 8; address < code_.size(); address = next_address(address)) {
+            const auto inst = maxwell::decode(read_at<u64>(code_, address).value_or(0), address);
+            if (!inst)
+                return {};
+            const FlowRole role = flow_role(inst->opcode());
+            const bool padding = inst->opcode() == Opcode::NOP;
+            if (role.flow == Flow::Branch || role.flow == Flow::Push || role.flow == Flow::Call) {
+                if (const auto target = branch_target(*inst))
+                    jumped_to.push_back(*target);
+            }
+            if (after_end && !padding)
+                starts.push_back(address);
+            after_end = !is_conditional(*inst) && (role.flow == Flow::Pop || role.flow == Flow::Branch ||
+                                                   role.flow == Flow::Exit || role.flow == Flow::Table);
+        }
+        std::erase_if(starts, [&](u32 start) { return std::ranges::find(jumped_to, start) != jumped_to.end(); });
+        constexpr std::size_t most = 64;
+        if (starts.size() > most)
+            return {};
+        std::vector<u32>& values = table_values_[at];
+        for (const u32 start : starts) {
+            values.push_back(start);
+            if (start % bundle == 8)
+                values.push_back(start - 8);
+        }
+        return starts;
     }
 
     // The offset of the table that the nearest LDC before `address` reads into register `reg`.

@@ -12,27 +12,30 @@ Value negated(Lifter& l, Value value) {
     return l.b.op(Op::FNeg, {value});
 }
 
-// A denormal half is a normal float, so .FTZ has to look for it.
-Value flush_half(Lifter& l, Value value) {
-    const Value magnitude = l.b.op(Op::FAbs, {value});
-    const Value denormal = l.b.fcompare(Relation::LT, magnitude, l.b.float_word(6.103515625e-05f)); // 2^-14
-    return l.select(denormal, l.and_mask(value, 0x80000000), value);
+// Whether a source is one single for both halves, as those in constant banks are.
+bool is_single(const Operand& operand) {
+    return operand.kind == OperandKind::Constant || operand.part == Part::F32;
 }
 
-// Half `k` (0 low, 1 high) of a source as a float, whichever the operand's part makes of it.
+// Half `k` (0 low, 1 high) of a source as a float, whichever the operand's part makes of it. Denormal halves are normal
+// floats, so .FTZ flushes them here; denormal singles are left to the operation.
 Value half(Lifter& l, const Instruction& i, Slot slot, u32 k) {
     Operand operand = i.operand(slot);
-    const Part part = operand.kind == OperandKind::Constant ? Part::F32 : operand.part; // banks hold floats for these
+    const Part part = is_single(operand) ? Part::F32 : operand.part;
     const bool negate = operand.negated, absolute = operand.absolute;
     operand.negated = operand.absolute = false;
     Value value = l.word(operand);
     if (part != Part::F32)
-        value = l.b.op(Op::HalfToFloat, {value}, part == Part::H0H0 ? 0 : part == Part::H1H1 ? 1 : k);
+        value = l.b.op(Op::HalfToFloat, {value},
+                       part == Part::H0H0   ? 0
+                       : part == Part::H1H1 ? 1
+                                            : k,
+                       ir::float_mods(ir::Rounding::Nearest, flushes(i)));
     if (absolute)
         value = l.b.op(Op::FAbs, {value});
     if (negate)
         value = negated(l, value);
-    return flushes(i) && part != Part::F32 ? flush_half(l, value) : value;
+    return value;
 }
 
 void half_result(Lifter& l, const Instruction& i, Value packed) {
@@ -41,7 +44,7 @@ void half_result(Lifter& l, const Instruction& i, Value packed) {
     case HalfMerge::F16:
         return l.set_reg(d, packed);
     case HalfMerge::F32:
-        return l.set_reg(d, l.b.op(Op::HalfToFloat, {packed}, 0));
+        return;
     case HalfMerge::MergeLow:
         return l.set_reg(d, l.b.op(Op::Or, {l.and_mask(l.reg(d), 0xffff0000), l.and_mask(packed, 0xffff)}));
     case HalfMerge::MergeHigh:
@@ -62,11 +65,38 @@ void store_halves(Lifter& l, const Instruction& i, Value low, Value high) {
     half_result(l, i, l.b.op(Op::PackHalf2, {low, high}, 0, pack_mods(i)));
 }
 
+bool makes_single(const Instruction& i) {
+    return i.get<HalfMerge>() == HalfMerge::F32;
+}
+
+// a * b + c of both halves, rounded once.
+void fused(Lifter& l, const Instruction& i, const Value (&v)[6]) {
+    const Value packed = l.b.op(Op::PackHalf2Fma, {v[0], v[1], v[2], v[3], v[4], v[5]}, 0, float_mods(i));
+    if (!i.has(Modifier::Saturate))
+        return half_result(l, i, packed);
+    const auto saturated = [&](u32 k) { return l.b.op(Op::FSaturate, {l.b.op(Op::HalfToFloat, {packed}, k)}); };
+    half_result(l, i, l.b.op(Op::PackHalf2, {saturated(0), saturated(1)}, 0, pack_mods(i)));
+}
+
+// Sums and products of halves lose nothing in a float that a half would keep. Those of singles may, so they are
+// computed as a * 1 + b and a * b - 0.
 void binary(Lifter& l, const Instruction& i, Op op) {
-    Value values[2];
-    for (u32 k = 0; k < 2; ++k)
-        values[k] = l.b.op(op, {half(l, i, Slot::A, k), half(l, i, Slot::B, k)}, 0, float_mods(i));
-    store_halves(l, i, values[0], values[1]);
+    Value a[2], c[2];
+    for (u32 k = 0; k < 2; ++k) {
+        a[k] = half(l, i, Slot::A, k);
+        c[k] = half(l, i, Slot::B, k);
+    }
+    if (makes_single(i))
+        return l.float_result(i, l.b.op(op, {a[0], c[0]}, 0, float_mods(i)));
+    if (is_single(i.operand(Slot::A)) || is_single(i.operand(Slot::B))) {
+        if (op == Op::FMul) {
+            const Value nothing = l.b.float_word(-0.0f);
+            return fused(l, i, {a[0], c[0], nothing, a[1], c[1], nothing});
+        }
+        const Value one = l.b.float_word(1.0f);
+        return fused(l, i, {a[0], one, c[0], a[1], one, c[1]});
+    }
+    store_halves(l, i, l.b.op(op, {a[0], c[0]}, 0, float_mods(i)), l.b.op(op, {a[1], c[1]}, 0, float_mods(i)));
 }
 
 void hadd2(Lifter& l, const Instruction& i) {
@@ -83,15 +113,13 @@ void hfma2(Lifter& l, const Instruction& i) {
         v[3 * k + 1] = half(l, i, Slot::B, k);
         v[3 * k + 2] = half(l, i, Slot::C, k);
     }
-    const Value packed = l.b.op(Op::PackHalf2Fma, {v[0], v[1], v[2], v[3], v[4], v[5]}, 0, float_mods(i));
-    if (!i.has(Modifier::Saturate))
-        return half_result(l, i, packed);
-    const auto saturated = [&](u32 k) { return l.b.op(Op::FSaturate, {l.b.op(Op::HalfToFloat, {packed}, k)}); };
-    half_result(l, i, l.b.op(Op::PackHalf2, {saturated(0), saturated(1)}, 0, pack_mods(i)));
+    if (makes_single(i))
+        return l.float_result(i, l.b.op(Op::FFma, {v[0], v[1], v[2]}, 0, float_mods(i)));
+    fused(l, i, v);
 }
 
 Value comparison(Lifter& l, const Instruction& i, u32 k) {
-    return l.b.fcompare(relation(i), half(l, i, Slot::A, k), half(l, i, Slot::B, k));
+    return l.b.fcompare(relation(i), half(l, i, Slot::A, k), half(l, i, Slot::B, k), flushes(i));
 }
 
 void hset2(Lifter& l, const Instruction& i) {

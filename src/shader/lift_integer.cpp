@@ -13,14 +13,19 @@ struct Sum {
     Value value, first, second, carry;
 };
 
-// The machine subtracts by adding the complement and one; with .X the carry takes the place of that one.
+Value as_word(Lifter& l, Value boolean) {
+    return l.select(boolean, l.b.word(1), l.b.word(0));
+}
+
+// The machine subtracts by adding the complement and one; with .X the carry takes the place of that one. .PO is the one
+// alone.
 Sum sum_of(Lifter& l, const Instruction& i, Value a, bool negate_a, Value c, bool negate_b) {
     const bool extended = i.has(Modifier::Extended), plus_one = i.has(Modifier::PlusOne);
     Sum sum;
-    if (!extended && !plus_one && !i.has(Modifier::WriteCC) && !i.has(Modifier::Saturate)) {
-        if (negate_a && negate_b)
-            sum.value = l.b.op(Op::ISub, {l.b.op(Op::INeg, {a}), c});
-        else if (negate_a)
+    if (plus_one)
+        negate_a = negate_b = false;
+    if (!extended && !plus_one && !(negate_a && negate_b) && !i.has(Modifier::WriteCC) && !i.has(Modifier::Saturate)) {
+        if (negate_a)
             sum.value = l.b.op(Op::ISub, {c, a});
         else
             sum.value = l.b.op(negate_b ? Op::ISub : Op::IAdd, {a, c});
@@ -29,18 +34,19 @@ Sum sum_of(Lifter& l, const Instruction& i, Value a, bool negate_a, Value c, boo
     sum.first = negate_a ? l.b.op(Op::Not, {a}) : a;
     sum.second = negate_b ? l.b.op(Op::Not, {c}) : c;
     sum.value = l.add(sum.first, sum.second);
-    if (extended) {
+    if (extended && !plus_one) {
         sum.carry = l.flag(Flag::Carry);
-        sum.value = l.add(sum.value, l.select(sum.carry, l.b.word(1), l.b.word(0)));
+        sum.value = l.add(sum.value, as_word(l, sum.carry));
     } else {
-        const bool one = plus_one || negate_a != negate_b;
+        const bool one = plus_one || negate_a || negate_b;
         sum.carry = l.b.boolean(one);
         sum.value = l.add(sum.value, one ? 1u : 0u);
     }
     return sum;
 }
 
-void sum_result(Lifter& l, const Instruction& i, const Sum& sum) {
+// `merged`: what the register gets, if that is not the sum whose flags are written.
+void sum_result(Lifter& l, const Instruction& i, const Sum& sum, Value merged = {}) {
     Value value = sum.value;
     const auto overflow = [&] { return l.b.op(Op::AddOverflow, {sum.first, sum.second, sum.carry}); };
     if (i.has(Modifier::Saturate)) {
@@ -58,7 +64,7 @@ void sum_result(Lifter& l, const Instruction& i, const Sum& sum) {
         l.set_flag(Flag::Carry, carry);
         l.set_flag(Flag::Overflow, over);
     }
-    l.result(i, value);
+    l.result(i, merged.valid() ? merged : value);
 }
 
 void iadd(Lifter& l, const Instruction& i) {
@@ -76,44 +82,49 @@ void iscadd(Lifter& l, const Instruction& i) {
     sum_result(l, i, sum_of(l, i, shifted, negate_a, l.integer(c), negate_b));
 }
 
-// Two additions in a row; the condition code keeps the carry of each: the first as overflow, the second as carry.
+// Two additions in a row; the condition code keeps the carry of each: the first as overflow, the second as carry. The
+// first adder takes one of the ones of negated terms (with .X: of the two carries), the second one the rest.
 void iadd3(Lifter& l, const Instruction& i) {
     const bool extended = i.has(Modifier::Extended);
     const Slot slots[] = {Slot::A, Slot::B, Slot::C};
-    Value terms[3], ones[3]; // x, or ~x and a one
+    Value terms[3];
+    u32 ones = 0;
     for (u32 k = 0; k < 3; ++k) {
         const Operand operand = i.operand(slots[k]);
-        Value term = l.part(l.word(operand), operand.part, false);
-        if (operand.negated)
-            term = l.b.op(Op::Not, {term});
-        terms[k] = term;
-        ones[k] = l.b.boolean(operand.negated && !extended);
+        const Value term = l.part(l.word(operand), operand.part, false);
+        terms[k] = operand.negated ? l.b.op(Op::Not, {term}) : term;
+        ones += operand.negated ? 1 : 0;
     }
-    const auto as_word = [&](Value boolean) { return l.select(boolean, l.b.word(1), l.b.word(0)); };
-    Value first_one = l.bor(ones[0], ones[1]);
-    Value second_one = ones[2];
+    Value first_one, second_one;
     if (extended) {
-        first_one = l.flag(Flag::Overflow);
-        second_one = l.flag(Flag::Carry);
-    } else if (i.operand(Slot::A).negated && i.operand(Slot::B).negated) {
-        terms[1] = l.add(terms[1], 1);
+        first_one = l.bor(l.flag(Flag::Carry), l.flag(Flag::Overflow));
+        second_one = l.band(l.flag(Flag::Carry), l.flag(Flag::Overflow));
+    } else {
+        const bool in_first = i.operand(Slot::A).negated || i.operand(Slot::B).negated;
+        ones -= in_first ? 1 : 0;
+        first_one = l.b.boolean(in_first);
+        second_one = l.b.boolean(ones != 0);
     }
-    Value partial = l.add(l.add(terms[0], terms[1]), as_word(first_one));
-    Value first_carry = l.b.op(Op::AddCarry, {terms[0], terms[1], first_one});
+    Value partial = l.add(l.add(terms[0], terms[1]), as_word(l, first_one));
+    const Value first_carry = l.b.op(Op::AddCarry, {terms[0], terms[1], first_one});
     switch (i.get<maxwell::Add3Shift>()) {
     case maxwell::Add3Shift::None:
         break;
     case maxwell::Add3Shift::Right: // of the 33-bit sum
-        partial = l.b.op(Op::Or, {l.shift_right(partial, 16), l.shift_left(as_word(first_carry), 16)});
+        partial = l.b.op(Op::Or, {l.shift_right(partial, 16), l.shift_left(as_word(l, first_carry), 16)});
         break;
     case maxwell::Add3Shift::Left:
         partial = l.shift_left(partial, 16);
         break;
     }
-    const Value value = l.add(l.add(partial, terms[2]), as_word(second_one));
+    Value value = l.add(l.add(partial, terms[2]), as_word(l, second_one));
+    Value carry = l.b.op(Op::AddCarry, {partial, terms[2], second_one});
+    if (!extended && ones == 2) { // all three are negated
+        carry = l.bor(carry, l.b.op(Op::AddCarry, {value, l.b.word(1), l.b.boolean(false)}));
+        value = l.add(value, 1);
+    }
     if (i.has(Modifier::WriteCC)) {
         const Value zero = extended ? l.band(l.is_zero(value), l.flag(Flag::Zero)) : l.is_zero(value);
-        const Value carry = l.b.op(Op::AddCarry, {partial, terms[2], second_one});
         l.set_flag(Flag::Zero, zero);
         l.set_flag(Flag::Sign, l.is_negative(value));
         l.set_flag(Flag::Carry, carry);
@@ -179,7 +190,7 @@ void imadsp(Lifter& l, const Instruction& i) {
     const Value a = multimedia_source(l, l.word(i, Slot::A), i.get<DataType>(Modifier::SourceType));
     const Value m = multimedia_source(l, l.word(i, Slot::B), i.get<DataType>(Modifier::SourceType2));
     const Value c = multimedia_source(l, l.word(i, Slot::C), i.get<DataType>(Modifier::SourceType3));
-    l.integer_result(i, l.add(l.b.op(Op::IMul, {a, m}), c));
+    sum_result(l, i, sum_of(l, i, l.b.op(Op::IMul, {a, m}), false, c, false));
 }
 
 // .CSFU, for the upper word of a signed 32 x 32 product: code adds the mixed products of a low and a signed high half
@@ -224,18 +235,19 @@ void xmad(Lifter& l, const Instruction& i) {
         c = l.add(word_c, xmad_sign_fix(l, i));
         break;
     }
-    Sum sum = sum_of(l, i, value, false, c, false);
+    const Sum sum = sum_of(l, i, value, false, c, false);
+    Value merged;
     if (i.has(Modifier::MergeResult))
-        sum.value = l.b.op(Op::Or, {l.bits(sum.value, 0, 16), l.shift_left(word_b, 16)});
-    sum_result(l, i, sum);
+        merged = l.b.op(Op::Or, {l.bits(sum.value, 0, 16), l.shift_left(word_b, 16)});
+    sum_result(l, i, sum, merged);
 }
 
 // The predicate of an address computation: its carry, which generic loads take as a hint.
 void lea_result(Lifter& l, const Instruction& i, const Sum& sum, Value shifted, Value base) {
-    sum_result(l, i, sum);
     const Operand predicate = i.operand(Slot::P);
     if (predicate.kind == OperandKind::Predicate && predicate.reg != maxwell::true_predicate)
         l.set_pred(predicate.reg, l.b.op(Op::AddCarry, {shifted, base, l.carry_in(i)}));
+    sum_result(l, i, sum);
 }
 
 // (A << n) + B, or the upper word of ({C, A} << n) plus B.
@@ -297,13 +309,11 @@ void icmp(Lifter& l, const Instruction& i) {
     l.result(i, l.select(chosen, l.integer(i, Slot::A), l.integer(i, Slot::B)));
 }
 
-// With .X the upper words of wide integers: a - b - borrow, whose condition code decides.
+// With .X the upper words of wide integers; if they are equal, the flags of the subtraction of the words below decide.
 Value extended_comparison(Lifter& l, Relation relation, bool sign, Value a, Value c) {
-    const Value carry = l.flag(Flag::Carry), complement = l.b.op(Op::Not, {c});
-    const Value difference = l.add(l.add(a, complement), l.select(carry, l.b.word(1), l.b.word(0)));
-    const Value equal = l.band(l.is_zero(difference), l.flag(Flag::Zero));
-    const Value less = sign ? l.bxor(l.is_negative(difference), l.b.op(Op::AddOverflow, {a, complement, carry}))
-                            : l.bnot(l.b.op(Op::AddCarry, {a, complement, carry}));
+    const Value same = l.b.icompare(Relation::EQ, false, a, c), carry = l.flag(Flag::Carry);
+    const Value equal = l.band(l.band(same, carry), l.flag(Flag::Zero));
+    const Value less = l.bor(l.b.icompare(Relation::LT, sign, a, c), l.band(same, l.bnot(carry)));
     switch (relation) {
     case Relation::F:
         return l.b.boolean(false);

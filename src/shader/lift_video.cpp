@@ -35,7 +35,7 @@ Value source(Lifter& l, const Instruction& i, Slot slot, DataType type) {
     Operand operand = i.operand(slot);
     operand.negated = operand.absolute = false;
     const Value word = l.word(operand);
-    const u32 bits = source_bits(type);
+    const u32 bits = operand.kind == OperandKind::Immediate ? 16 : source_bits(type);
     if (bits == 32)
         return word;
     return is_signed(type) ? l.signed_bits(word, first_bit(operand.part), bits)
@@ -73,10 +73,10 @@ Value negated64(Lifter& l, Value wide) {
     return l.b.op(Op::ISub64, {l.b.quad(0), wide});
 }
 
-// The nearest number of `bits` bits.
-Value clamped(Lifter& l, Value wide, bool sign, u32 bits) {
+// The nearest number of `bits` bits. `natural`: the number has no sign and all 64 bits.
+Value clamped(Lifter& l, Value wide, bool sign, u32 bits, bool natural) {
     const Value word = low(l, wide), high = l.b.op(Op::High, {wide});
-    const Value negative = l.is_negative(high);
+    const Value negative = natural ? l.b.boolean(false) : l.is_negative(high);
     const u32 maximum = bits == 32 ? (sign ? 0x7fffffff : 0xffffffff) : (1u << (sign ? bits - 1 : bits)) - 1;
     const Value above = l.bor(l.bnot(l.is_zero(high)), l.b.icompare(Relation::GT, false, word, l.b.word(maximum)));
     const Value positive = l.select(above, l.b.word(maximum), word);
@@ -132,9 +132,10 @@ bool destination_is_signed(const Instruction& i) {
     return type != DataType::UD && (i.opcode() != Opcode::VABSDIFF || type != DataType::None);
 }
 
-void finish(Lifter& l, const Instruction& i, Value wide) {
+void finish(Lifter& l, const Instruction& i, Value wide, bool natural = false) {
     const bool sign = destination_is_signed(i);
-    const Value word = i.has(Modifier::Saturate) ? clamped(l, wide, sign, result_bits(i.get<VideoOp>())) : low(l, wide);
+    const Value word =
+        i.has(Modifier::Saturate) ? clamped(l, wide, sign, result_bits(i.get<VideoOp>()), natural) : low(l, wide);
     l.integer_result(i, joined(l, i, word, sign));
 }
 
@@ -166,7 +167,7 @@ void vmnmx(Lifter& l, const Instruction& i) {
 void vshift(Lifter& l, const Instruction& i, Op op) {
     const Sources s = sources(l, i);
     const Value count = i.has(Modifier::Wrap) ? l.and_mask(s.b, 31) : l.b.op(Op::IMinU, {s.b, l.b.word(32)});
-    finish(l, i, l.b.op(op, {s.wide_a, count}));
+    finish(l, i, l.b.op(op, {s.wide_a, count}), !is_signed(s.type_a));
 }
 void vshl(Lifter& l, const Instruction& i) {
     vshift(l, i, Op::ShiftLeft64);
@@ -202,8 +203,7 @@ Value comparison(Lifter& l, const Instruction& i) {
 
 void vset(Lifter& l, const Instruction& i) {
     const Value word = l.select(comparison(l, i), l.b.word(1), l.b.word(0));
-    const bool sign = i.get<DataType>(Modifier::SourceType) == DataType::S32;
-    l.integer_result(i, joined(l, i, word, sign));
+    l.integer_result(i, joined(l, i, word, is_signed(i.get<DataType>(Modifier::SourceType))));
 }
 
 void vsetp(Lifter& l, const Instruction& i) {
@@ -228,22 +228,26 @@ Value wide_product(Lifter& l, const Sources& s) {
 void vmad(Lifter& l, const Instruction& i) {
     const Sources s = sources(l, i);
     const bool plus_one = i.has(Modifier::PlusOne);
-    const bool negate_product = !plus_one && i.operand(Slot::A).negated;
+    const bool negate_product = !plus_one && i.operand(Slot::A).negated != i.operand(Slot::B).negated;
     const bool negate_c = !plus_one && i.operand(Slot::C).negated;
     const bool sign = is_signed(s.type_a) || is_signed(s.type_b) || negate_product || negate_c;
     Operand addend = i.operand(Slot::C);
     addend.negated = false;
     const Value c = extended(l, l.word(addend), sign);
     Value value = wide_product(l, s);
-    if (negate_product)
+    if (negate_product) {
+        // of two words without a sign it may need 65 bits; saturated, a smaller number beyond 32 bits is as good
+        if (i.has(Modifier::Saturate) && !is_signed(s.type_a) && !is_signed(s.type_b))
+            value = l.select(is_negative64(l, value), l.b.quad(u64{1} << 62), value);
         value = negated64(l, value);
+    }
     value = l.b.op(negate_c ? Op::ISub64 : Op::IAdd64, {value, c});
     if (plus_one)
         value = l.b.op(Op::IAdd64, {value, l.b.quad(1)});
     if (const auto shift = i.get<maxwell::VideoShift>(); shift != maxwell::VideoShift::None)
         value = l.b.op(sign ? Op::ShiftRightS64 : Op::ShiftRightU64,
                        {value, l.b.word(shift == maxwell::VideoShift::Shr7 ? 7 : 15)});
-    l.integer_result(i, i.has(Modifier::Saturate) ? clamped(l, value, sign, 32) : low(l, value));
+    l.integer_result(i, i.has(Modifier::Saturate) ? clamped(l, value, sign, 32, !sign) : low(l, value));
 }
 
 constexpr LiftRow rows[] = {

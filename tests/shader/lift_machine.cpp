@@ -56,14 +56,16 @@ u32 float_op(u32 mods, u32 a, u32 b, u32 c, F f) {
 }
 
 f32 product(u32 mods, f32 x, f32 y) {
-    return (mods & ir::float_fmz) && (x == 0.0f || y == 0.0f) ? 0.0f : x * y;
+    const f64 exact = f64{x} * y * ir::float_scale(mods);
+    return (mods & ir::float_fmz) && (x == 0.0f || y == 0.0f) ? 0.0f : static_cast<f32>(exact);
 }
 
-f32 half_to_float(u16 half) {
+f32 half_to_float(u16 half, u32 mods) {
     const u32 sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, mantissa = half & 1023;
     if (exponent == 31)
         return as_float(sign | 0x7f800000 | mantissa << 13);
-    const f32 magnitude = exponent == 0
+    const f32 magnitude = exponent == 0 && flushes(mods) ? 0.0f
+                          : exponent == 0
                               ? std::ldexp(static_cast<f32>(mantissa), -24)
                               : std::ldexp(static_cast<f32>(1024 + mantissa), static_cast<int>(exponent) - 25);
     return sign ? -magnitude : magnitude;
@@ -764,9 +766,9 @@ void Machine::execute(Thread& t, const ir::Inst& inst) {
     case Op::DCompare:
         return word(compare(inst.mods, as_double(q(0)), as_double(q(1))));
     case Op::HalfToFloat:
-        return word(as_bits(half_to_float(static_cast<u16>(w(0) >> 16 * inst.imm))));
+        return word(as_bits(half_to_float(static_cast<u16>(w(0) >> 16 * inst.imm), inst.mods)));
     case Op::FloatToHalf:
-        return word(to_half(source_float(0), inst.mods));
+        return word(to_half(source_float(0), inst.mods & 3));
     case Op::PackHalf2:
         return word(to_half(as_float(w(0)), inst.mods) | u32{to_half(as_float(w(1)), inst.mods)} << 16);
     case Op::PackHalf2Fma: {
