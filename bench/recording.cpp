@@ -90,6 +90,56 @@ void draw_with_usual_binds(benchmark::State& state) {
 }
 BENCHMARK(draw_with_usual_binds);
 
+// What the goal of 100 ns speaks of: program, one vertex buffer, one uniform buffer, one texture, DrawArrays.
+void draw_arrays_with_usual_binds(benchmark::State& state) {
+    static NVNprogram program;
+    nvnProgramInitialize(&program, &recorder().device);
+    measure(state, [](Recorder& r, int i) {
+        const auto step = static_cast<std::uint64_t>(i % 64) * 256;
+        nvnCommandBufferBindProgram(&r.commands, &program, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+        nvnCommandBufferBindVertexBuffer(&r.commands, 0, r.address + step, 4096);
+        nvnCommandBufferBindUniformBuffer(&r.commands, NVN_SHADER_STAGE_VERTEX, 0, r.address + step, 256);
+        nvnCommandBufferBindTexture(&r.commands, NVN_SHADER_STAGE_FRAGMENT, 0, 256 + static_cast<unsigned>(i % 64));
+        nvnCommandBufferDrawArrays(&r.commands, NVN_DRAW_PRIMITIVE_TRIANGLES, 0, 300);
+    });
+    nvnProgramFinalize(&program);
+}
+BENCHMARK(draw_arrays_with_usual_binds);
+
+void state_bind(benchmark::State& state) {
+    NVNblendState blend;
+    nvnBlendStateSetDefaults(&blend);
+    measure(state, [&](Recorder& r, int) { nvnCommandBufferBindBlendState(&r.commands, &blend); });
+}
+BENCHMARK(state_bind);
+
+// Ten calls as a renderer mixes them: states, binds of all kinds, an inline update, a barrier, draws. Items are calls.
+void typical_mix(benchmark::State& state) {
+    NVNblendState blend;
+    NVNcolorState color;
+    NVNdepthStencilState depth;
+    nvnBlendStateSetDefaults(&blend);
+    nvnColorStateSetDefaults(&color);
+    nvnDepthStencilStateSetDefaults(&depth);
+    static constexpr std::array<float, 16> matrix{};
+    measure(state, [&](Recorder& r, int i) {
+        const auto step = static_cast<std::uint64_t>(i % 64) * 256;
+        nvnCommandBufferBindBlendState(&r.commands, &blend);
+        nvnCommandBufferBindColorState(&r.commands, &color);
+        nvnCommandBufferBindDepthStencilState(&r.commands, &depth);
+        nvnCommandBufferBindVertexBuffer(&r.commands, 0, r.address + step, 4096);
+        nvnCommandBufferBindUniformBuffer(&r.commands, NVN_SHADER_STAGE_VERTEX, 0, r.address + step, 256);
+        nvnCommandBufferUpdateUniformBuffer(&r.commands, r.address, 256, 0, sizeof matrix, matrix.data());
+        nvnCommandBufferBindTexture(&r.commands, NVN_SHADER_STAGE_FRAGMENT, 0, 256 + static_cast<unsigned>(i % 64));
+        nvnCommandBufferDrawElements(&r.commands, NVN_DRAW_PRIMITIVE_TRIANGLES, NVN_INDEX_TYPE_UNSIGNED_SHORT, 300,
+                                     r.address + step);
+        nvnCommandBufferBarrier(&r.commands, NVN_BARRIER_ORDER_FRAGMENTS_BIT);
+        nvnCommandBufferDrawArrays(&r.commands, NVN_DRAW_PRIMITIVE_TRIANGLES, 0, 3);
+    });
+    state.SetItemsProcessed(state.iterations() * batch * 10);
+}
+BENCHMARK(typical_mix);
+
 void draw_alone(benchmark::State& state) {
     measure(state,
             [](Recorder& r, int) { nvnCommandBufferDrawArrays(&r.commands, NVN_DRAW_PRIMITIVE_TRIANGLES, 0, 3); });

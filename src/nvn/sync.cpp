@@ -12,9 +12,14 @@ SyncTable::Created SyncTable::create(const void* object) {
     const std::lock_guard lock(mutex_);
     Created created{next_++, 0};
     stream::SyncId& at = by_object_[object];
-    created.replaced = at;
-    syncs_.erase(at);
+    if (at != 0)
+        abandoned_.push_back(at);
     at = created.id;
+    if (abandoned_.size() > abandoned_limit) {
+        if (syncs_.erase(abandoned_.front()) != 0)
+            created.ended = abandoned_.front();
+        abandoned_.pop_front();
+    }
     syncs_[created.id] = {0, object};
     return created;
 }
@@ -24,7 +29,8 @@ bool SyncTable::destroy(stream::SyncId id) {
     const auto found = syncs_.find(id);
     if (found == syncs_.end())
         return false;
-    by_object_.erase(found->second.object);
+    if (const auto at = by_object_.find(found->second.object); at != by_object_.end() && at->second == id)
+        by_object_.erase(at);
     syncs_.erase(found);
     return true;
 }
@@ -58,8 +64,8 @@ NVNboolean nvnSyncInitialize(NVNsync* sync, NVNdevice* device) {
         return NVN_FALSE;
     }
     const SyncTable::Created created = sync_table().create(sync);
-    if (created.replaced != 0)
-        sink().sync_destroyed(created.replaced);
+    if (created.ended != 0)
+        sink().sync_destroyed(created.ended);
     *layout(sync) = {magic::sync, created.id};
     return NVN_TRUE;
 }

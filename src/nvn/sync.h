@@ -5,6 +5,7 @@
 #include "nvn/objects.h"
 #include "stream/records.h"
 
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -25,11 +26,12 @@ inline constexpr u32 magic_of<NVNsync> = magic::sync;
 // Any thread.
 class SyncTable {
 public:
-    // A new sync, without a fence, for the object at that address. Returns the id that the object had there before, if
-    // it was not finalised: 0 or an id to end.
+    // A new sync, without a fence, for the object at that address. The one that an object there had and that was not
+    // finalised may have moved, by a copy of its bytes: it lives until abandoned_limit others were left behind like it.
     struct Created {
-        stream::SyncId id, replaced;
+        stream::SyncId id, ended; // ended: 0, or the id of one that is gone now
     };
+    static constexpr std::size_t abandoned_limit = 256;
     [[nodiscard]] Created create(const void* object);
     // False: not a sync (any more).
     bool destroy(stream::SyncId id);
@@ -46,6 +48,7 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<stream::SyncId, Entry> syncs_;
     std::unordered_map<const void*, stream::SyncId> by_object_;
+    std::deque<stream::SyncId> abandoned_;
     stream::SyncId next_ = 1;
 };
 [[nodiscard]] SyncTable& sync_table();

@@ -90,7 +90,8 @@ Result<TexelRange> locate(const Texture& t, const TextureView* view, const NVNco
 template <class Visit>
 void with_storage(const char* call, const Texture& t, bool writes, Visit visit) {
     const u64 address = t.description.address;
-    if (!host().virtual_pools.contains(address)) { // asked first: a pool that was never ended may have been there before
+    if (!host().virtual_pools.contains(
+            address)) { // asked first: a pool that was never ended may have been there before
         if (const auto storage = guest_memory().bytes(GuestAddress{address}, t.description.size))
             visit(*storage);
         else

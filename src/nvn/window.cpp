@@ -153,8 +153,8 @@ NVNboolean nvnWindowInitialize(NVNwindow* window, const NVNwindowBuilder* builde
     value.active_count = b->active_count != 0 ? std::min(b->active_count, b->texture_count) : b->texture_count;
     value.present_interval = b->present_interval;
     const SyncTable::Created acquired = sync_table().create(&layout(window)->acquired);
-    if (acquired.replaced != 0)
-        sink().sync_destroyed(acquired.replaced);
+    if (acquired.ended != 0)
+        sink().sync_destroyed(acquired.ended);
     value.acquired = acquired.id;
     std::copy(description.textures.begin(), description.textures.end(), value.textures);
     *layout(window) = value;

@@ -152,6 +152,27 @@ TEST_F(CommandTest, HandlesOfUnmappedMemoryAreReported) {
     EXPECT_TRUE(sink.submissions.empty());
 }
 
+// Ledger GFX-064.
+TEST_F(CommandTest, AHandleEndsWithThePoolUnderIt) {
+    std::vector<std::byte> storage(0x20000);
+    NVNmemoryPool other{};
+    make_pool(other, storage, 0x10000);
+    nvnCommandBufferAddCommandMemory(&cmd, &other, 0, 4096);
+    nvnCommandBufferAddControlMemory(&cmd, control_.data(), sizeof control_);
+    nvnCommandBufferBeginRecording(&cmd);
+    draw(cmd, 9);
+    const NVNcommandHandle handle = nvnCommandBufferEndRecording(&cmd);
+    nvnCommandBufferFinalize(&cmd); // is no reason to forget the list
+    submit(handle);
+    EXPECT_EQ(draws(), (std::vector{9}));
+    nvnMemoryPoolFinalize(&other);
+    sink.submissions.clear();
+    submit(handle);
+    EXPECT_TRUE(sink.submissions.empty());
+    EXPECT_EQ(take_errors(), 1u);
+    nvnCommandBufferInitialize(&cmd, &device);
+}
+
 // Copies by value, in the middle of a recording: a command buffer holds nothing of its own address.
 TEST_F(CommandTest, ACommandBufferMayMoveWhileItRecords) {
     begin(cmd, 0, 4096);

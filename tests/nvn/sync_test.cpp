@@ -1,5 +1,7 @@
 #include "command_fixture.h"
+#include "nvn/sync.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -28,9 +30,50 @@ TEST_F(SyncTest, NeverFencedIsSignalled) {
     sink.complete();
     EXPECT_EQ(nvnSyncWait(&sync, 0), NVN_SYNC_WAIT_RESULT_ALREADY_SIGNALED);
     fence();
+    const stream::SyncId before = layout(&sync)->id;
     ASSERT_TRUE(nvnSyncInitialize(&sync, &device)); // again, without Finalize, with a fence pending
     EXPECT_EQ(nvnSyncWait(&sync, 15'000'000'000), NVN_SYNC_WAIT_RESULT_ALREADY_SIGNALED);
-    EXPECT_EQ(sink.destroyed_syncs.size(), 1u); // the one it was
+    EXPECT_EQ(std::ranges::count(sink.destroyed_syncs, before), 0); // it may have moved
+    for (std::size_t i = 0; i < SyncTable::abandoned_limit; ++i)
+        ASSERT_TRUE(nvnSyncInitialize(&sync, &device));
+    EXPECT_EQ(std::ranges::count(sink.destroyed_syncs, before), 1);
+}
+
+// A container that grows moves its syncs by copying their bytes and sets new ones up where they were.
+TEST_F(SyncTest, MovedByCopyingItKeepsItsFence) {
+    fence();
+    NVNsync moved = sync;
+    ASSERT_TRUE(nvnSyncInitialize(&sync, &device));
+    EXPECT_EQ(nvnSyncWait(&moved, 0), NVN_SYNC_WAIT_RESULT_TIMEOUT_EXPIRED);
+    EXPECT_EQ(nvnSyncWait(&sync, 0), NVN_SYNC_WAIT_RESULT_ALREADY_SIGNALED);
+    sink.complete();
+    EXPECT_EQ(nvnSyncWait(&moved, 0), NVN_SYNC_WAIT_RESULT_ALREADY_SIGNALED);
+    const stream::SyncId id = layout(&moved)->id;
+    nvnSyncFinalize(&moved);
+    EXPECT_EQ(std::ranges::count(sink.destroyed_syncs, id), 1);
+    fence(); // the new one is untouched by that
+    EXPECT_EQ(nvnSyncWait(&sync, 0), NVN_SYNC_WAIT_RESULT_TIMEOUT_EXPIRED);
+    EXPECT_EQ(nvnSyncWait(&moved, 0), NVN_SYNC_WAIT_RESULT_FAILED); // after Finalize
+}
+
+class BudgetSink : public KeepingSink {
+public:
+    std::vector<u64> budgets;
+    bool wait_sync(stream::SyncId, u32, u64 timeout_ns) override {
+        budgets.push_back(timeout_ns);
+        return false;
+    }
+};
+
+// Ledger OBJ-148: one wait with the whole budget, whatever it is.
+TEST_F(SyncTest, TheTimeoutIsHandedOnOnce) {
+    fence();
+    BudgetSink budget;
+    set_sink(&budget);
+    for (const u64 timeout : {u64{0}, u64{1}, u64{999'999}, u64{20'000'000}, u64{NVN_WAIT_TIMEOUT_MAXIMUM}})
+        EXPECT_EQ(nvnSyncWait(&sync, timeout), NVN_SYNC_WAIT_RESULT_TIMEOUT_EXPIRED);
+    EXPECT_EQ(budget.budgets, (std::vector<u64>{0, 1, 999'999, 20'000'000, ~u64{0}}));
+    set_sink(&sink);
 }
 
 TEST_F(SyncTest, WaitsForTheNewestFence) {

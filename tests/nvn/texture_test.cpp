@@ -179,6 +179,7 @@ TEST(Texture, CopyAndOriginalEndSeparately) { // OBJ-261
     nvnTextureFinalize(&copy);
     EXPECT_EQ(nvnTextureGetWidth(&original), 16);
     EXPECT_EQ(nvnTextureGetWidth(&copy), 0);
+    EXPECT_EQ(nvnTextureGetRawStorageClass(&original), 1); // OBJ-239
     nvnTextureFinalize(&original);
     nvnTextureFinalize(&original);
     // A copy of one whose memory is unmapped.

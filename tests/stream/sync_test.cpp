@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -64,6 +65,26 @@ TEST(SyncCounters, WaitEndsAtTheSignalOrTheTimeout) {
     EXPECT_TRUE(counters.wait(1, 1, ~u64{0}));
     signaller.join();
     EXPECT_TRUE(counters.wait(1, 1, 0));
+}
+
+// Ledger OBJ-148: what wakes a wait without ending it does not start its time anew.
+TEST(SyncCounters, OtherSignalsDoNotLengthenAWait) {
+    SyncCounters counters;
+    std::atomic<bool> stop = false;
+    std::thread others([&] {
+        for (u32 i = 1; !stop; ++i) {
+            counters.signal(2, i);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    });
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    EXPECT_FALSE(counters.wait(1, 1, 30'000'000));
+    const auto waited = Clock::now() - start;
+    EXPECT_GE(waited, std::chrono::milliseconds(30));
+    EXPECT_LT(waited, std::chrono::seconds(5)); // for ever, if each signal gave 30 ms more
+    stop = true;
+    others.join();
 }
 
 TEST(BufferPool, GivesTheSameMemoryAgain) {
