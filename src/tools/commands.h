@@ -94,4 +94,26 @@ struct TraceOptions {
 };
 int run_trace(const TraceOptions& options);
 
+struct FormatsOptions {
+    std::string name; // only this one; empty: all
+    bool json = false;
+};
+int run_formats(const FormatsOptions& options);
+
+struct TextureOptions {
+    std::string file;               // storage; with `tile` a PNG or rows; "-": standard input
+    std::string format;             // NVN's name without NVN_FORMAT_
+    std::string size;               // "WxHxD"
+    std::string target;             // "2d", ...; empty: 2D, or 3D where the size has a depth
+    std::uint32_t block_height = 0; // GOBs; 0: automatic
+    std::uint32_t block_depth = 0;  // GOBs; 0: automatic
+    int levels = 1;                 // 0: as many as there can be
+    bool linear = false, sparse = false, switch2 = false;
+    std::uint32_t stride = 0; // of linear textures, bytes; 0: the smallest
+    bool tile = false;        // the way back
+    std::string png, rows;    // what to write, of storage
+    std::string output;       // storage, of `tile`
+};
+int run_texture(const TextureOptions& options);
+
 } // namespace heaviside::tools

@@ -155,6 +155,55 @@ void add_trace(CLI::App& app, TraceOptions& options) {
     command->add_flag("--json", options.json, "Print JSON");
 }
 
+void add_formats(CLI::App& app, FormatsOptions& options) {
+    CLI::App* const command =
+        app.add_subcommand("formats", "List the NVN formats and what the current device makes of them");
+    command->add_option("name", options.name, "Only this format, without NVN_FORMAT_");
+    command->add_flag("--json", options.json, "Print JSON");
+}
+
+void add_texture(CLI::App& app, TextureOptions& options) {
+    CLI::App* const command =
+        app.add_subcommand("texture", "De-tile and decode a raw dump of a texture's storage, or tile texels");
+    command->add_option("file", options.file, "The storage; with --tile a PNG or rows of texels; - is standard input")
+        ->required();
+    command->add_option("--format", options.format, "NVN's name without NVN_FORMAT_: RGBA8, BPTC_UNORM, ...")
+        ->required();
+    command->add_option("--size", options.size, "WxH or WxHxD; layers of arrays are the last number")->required();
+    command->add_option("--target", options.target, "1d, 2d, 3d, 1d-array, 2d-array, cube, cube-array")
+        ->check(CLI::IsMember({"1d", "2d", "3d", "1d-array", "2d-array", "cube", "cube-array"}));
+    const CLI::IsMember gobs({1, 2, 4, 8, 16, 32});
+    command->add_option("--block-height", options.block_height, "GOBs of a block upwards; default automatic")
+        ->check(gobs);
+    command->add_option("--block-depth", options.block_depth, "GOBs of a block in depth; default automatic")
+        ->check(gobs);
+    CLI::Option* const levels =
+        command->add_option("--levels", options.levels, "Levels in the storage; without a number all there can be")
+            ->expected(0, 1)
+            ->default_str("0")
+            ->check(CLI::Range(0, 16));
+    CLI::Option* const sparse = command->add_flag("--sparse", options.sparse, "The layout of sparse textures");
+    CLI::Option* const linear =
+        command->add_flag("--linear", options.linear, "Rows instead of blocks")->excludes(sparse);
+    command->add_option("--stride", options.stride, "Bytes from row to row of a linear texture")->needs(linear);
+    command->add_flag("--switch2", options.switch2, "The other order of pieces inside a GOB");
+    CLI::Option* const png = command->add_option(
+        "--png", options.png, "Picture to write: slices and layers below each other; of several levels OUT.LEVEL.png");
+    CLI::Option* const rows =
+        command->add_option("--rows", options.rows, "Texels to write as they are, level by level");
+    CLI::Option* const tile = command->add_flag("--tile", options.tile, "The way back: FILE is a picture or rows")
+                                  ->excludes(png)
+                                  ->excludes(rows);
+    command->add_option("-o,--output", options.output, "Storage to write")->needs(tile);
+    command->callback([command, levels, &options] {
+        if (levels->count() == 0)
+            options.levels = 1;
+        if (options.tile ? options.output.empty() : options.png.empty() && options.rows.empty())
+            throw CLI::ValidationError(command->get_name(),
+                                       options.tile ? "--output is missing" : "give --png, --rows or --tile");
+    });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -172,6 +221,10 @@ int main(int argc, char** argv) {
     add_translate(app, translate);
     RunOptions run;
     add_run(app, run);
+    FormatsOptions formats;
+    add_formats(app, formats);
+    TextureOptions texture;
+    add_texture(app, texture);
     TraceOptions trace;
     add_trace(app, trace);
     if (argc == 1) {
@@ -193,5 +246,9 @@ int main(int argc, char** argv) {
         return run_run(run);
     if (app.got_subcommand("trace"))
         return run_trace(trace);
+    if (app.got_subcommand("formats"))
+        return run_formats(formats);
+    if (app.got_subcommand("texture"))
+        return run_texture(texture);
     return run_translate(translate);
 }
