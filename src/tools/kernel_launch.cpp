@@ -1,5 +1,7 @@
 #include "tools/kernel_launch.h"
 
+#include "maxwell/instruction.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +10,27 @@ namespace {
 
 // A kernel that calls itself needs more stack than its file says; kernels without a stack need none.
 constexpr u32 room_for_recursion = 16 * 1024;
+
+constexpr u32 global_bound = 0xd0; // 64 bits in c[0]
+
+// isspacep.global compares an address with a bound of the driver's. No listing at hand shows from which side, so the
+// kernel's own comparison says: "less" means that global memory ends there, anything else that it begins behind the
+// windows of shared and local memory.
+u64 bound_of_global(Bytes code) {
+    constexpr u32 bundle = 32, word = 8;
+    for (u32 at = word; at + word <= code.size(); at += at % bundle == bundle - word ? 2 * word : word) {
+        const auto instruction = maxwell::decode(read_at<u64>(code, at).value_or(0), at);
+        if (!instruction || instruction->opcode() != maxwell::Opcode::ISETP)
+            continue;
+        const maxwell::Operand b = instruction->operand(maxwell::Slot::B);
+        if (b.kind != maxwell::OperandKind::Constant || b.bank != 0 || b.offset != global_bound + 4)
+            continue;
+        const auto compare = instruction->get<maxwell::Compare>();
+        if (compare == maxwell::Compare::Less || compare == maxwell::Compare::LessEqual)
+            return end_of_global;
+    }
+    return end_of_windows;
+}
 
 } // namespace
 
@@ -51,8 +74,9 @@ interpreter::Launch KernelLaunch::prepare() {
         set_word(0x14 + 4 * axis, grid[axis]);
     }
     set_word(0x20, local_bytes);
-    set_word(0xd0, static_cast<u32>(end_of_global));
-    set_word(0xd4, static_cast<u32>(end_of_global >> 32));
+    const u64 bound = bound_of_global(code);
+    set_word(global_bound, static_cast<u32>(bound));
+    set_word(global_bound + 4, static_cast<u32>(bound >> 32));
     ranges_.clear();
     for (std::size_t i = 0; i < buffers_.size(); ++i)
         ranges_.push_back({addresses_[i], buffers_[i]});

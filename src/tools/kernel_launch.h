@@ -11,7 +11,7 @@ namespace heaviside::tools {
 
 // Where a launch places things. Windows have an upper word of 0, so that 32 bits reach them; buffers lie behind those.
 inline constexpr u32 shared_window = 0x01000000, local_window = 0x02000000;
-inline constexpr u64 first_buffer = u64{1} << 32, end_of_global = u64{1} << 40;
+inline constexpr u64 first_buffer = u64{1} << 32, end_of_windows = 0x03000000, end_of_global = u64{1} << 40;
 
 class KernelLaunch {
 public:

@@ -69,6 +69,24 @@ protected:
                                           "    RET\n";                       // 68
 };
 
+// isspacep.global compares with c[0][0xd0]: either way of comparing finds that the buffer is global memory.
+TEST_F(Run, TheBoundOfGlobalMemorySuitsTheComparison) {
+    const char* const text = ".stage compute\n"
+                             "    MOV R2, c[0x0][0x140]\n"
+                             "    MOV R3, c[0x0][0x144]\n"
+                             "    IADD RZ.CC, R2, -c[0x0][0xd0]\n"
+                             "    ISETP.{0}.U32.X.AND P0, PT, R3, c[0x0][0xd4], PT\n"
+                             "    EXIT\n";
+    for (const std::string compare : {"GE", "LT"}) {
+        std::string source_text = text;
+        source_text.replace(source_text.find("{0}"), 3, compare);
+        write("space.sass", source_text);
+        const Outcome outcome = run("space.sass --buffer zero:16 --print P0");
+        EXPECT_EQ(outcome.code, 0) << outcome.out;
+        EXPECT_THAT(outcome.out, HasSubstr("P0=1")) << compare;
+    }
+}
+
 TEST_F(Run, BuffersAndScalarsBecomeArgumentsInOrder) {
     write("in.bin", std::string("\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0", 16));
     const Outcome outcome = run("add.sass --buffer in.bin:out=out.bin --param u32=0x10 --print R4,CC");
