@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -154,7 +155,13 @@ void Executor::on(const stream::SignalEvent& r, const Record&) {
         current = *read_at<u32>(*bytes, 0);
     const u32 value = stream::event_signalled(r.mode, current, r.value);
     events_[r.address] = value;
-    write_word(r.address, value);
+    // Who sees the value sees the bytes of targets drawn before it: these are stored by completions too, earlier ones
+    // (ledger OBJ-127).
+    completions_.emplace_back([memory = s_.memory, address = r.address, value] {
+        const auto out = memory->bytes(GuestAddress{address}, sizeof(u32));
+        if (out && address % alignof(u32) == 0)
+            std::atomic_ref(*reinterpret_cast<u32*>(out->data())).store(value, std::memory_order_release);
+    });
 }
 
 void Executor::on(const stream::WaitEvent& r, const Record&) {

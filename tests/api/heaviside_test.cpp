@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+extern "C" const unsigned nvnPrivate0; // as a program imports it
+
 namespace {
 
 struct Heard {
@@ -196,6 +198,14 @@ TEST(Symbols, TheBootstrapLoaderIsRedirected) {
     ASSERT_NE(found, symbols + count);
     EXPECT_EQ(found->function, reinterpret_cast<heaviside_function>(nvnBootstrapLoader));
     EXPECT_EQ(heaviside_vsync_period_ns(), 16'666'667u); // 1/60 s
+    // nv::InitializeGraphics and the allocator setters stay the guest's (ledger GFX-026).
+    EXPECT_TRUE(std::all_of(symbols, symbols + count, [](const heaviside_symbol& symbol) {
+        return std::strncmp(symbol.name, "nvn", 3) == 0 && std::strstr(symbol.name, "Allocator") == nullptr;
+    }));
+}
+
+TEST(Symbols, TheFlagForInlineCommandsIsZero) { // OBJ-254
+    EXPECT_EQ(nvnPrivate0, 0u);
 }
 
 TEST_F(Runtime, StartsOnceAndAgainAfterAShutdown) {
