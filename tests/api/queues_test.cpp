@@ -1,5 +1,5 @@
-// Queues, syncs, events and reports on a device, through the API alone: what an application can see of the order in
-// which its queues run. Ledger rows at each test.
+// Queues, syncs, events, reports and pools on a device, through the API alone: what an application can see of the order
+// in which its queues run and of the memory they write. Ledger rows at each test.
 #include <heaviside/heaviside.h>
 #include <nvn/nvn.h>
 
@@ -7,11 +7,13 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -374,6 +376,90 @@ TEST_F(Queues, TimestampsAreThereWhenTheWaitReturns) {
         }
         ASSERT_LE(last, now);
     }
+}
+
+// OBJ-240: what the CPU may not map the GPU copies to and from all the same.
+TEST_F(Queues, APoolWithoutCpuAccessIsMemoryForTheGpu) {
+    std::unique_ptr<std::byte, Free> memory{static_cast<std::byte*>(std::aligned_alloc(0x10000, 0x10000))};
+    std::memset(memory.get(), 0, 0x10000);
+    NVNmemoryPoolBuilder builder;
+    nvnMemoryPoolBuilderSetDevice(&builder, &device);
+    nvnMemoryPoolBuilderSetDefaults(&builder);
+    nvnMemoryPoolBuilderSetFlags(&builder, NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS | NVN_MEMORY_POOL_FLAGS_GPU_CACHED);
+    nvnMemoryPoolBuilderSetStorage(&builder, memory.get(), 0x10000);
+    NVNmemoryPool hidden;
+    ASSERT_TRUE(nvnMemoryPoolInitialize(&hidden, &builder));
+    EXPECT_EQ(nvnMemoryPoolMap(&hidden), nullptr);
+    NVNbufferBuilder buffer_builder;
+    nvnBufferBuilderSetDevice(&buffer_builder, &device);
+    nvnBufferBuilderSetDefaults(&buffer_builder);
+    nvnBufferBuilderSetStorage(&buffer_builder, &hidden, 0x100, 0x100);
+    NVNbuffer buffer;
+    ASSERT_TRUE(nvnBufferInitialize(&buffer, &buffer_builder));
+    EXPECT_EQ(nvnBufferMap(&buffer), nullptr);
+    EXPECT_NE(nvnMemoryPoolMap(&pool), nullptr);
+    set_word(0, 0x600D);
+    submit(0, recorders[0]([&](NVNcommandBuffer* c) {
+               nvnCommandBufferCopyBufferToBuffer(c, base, nvnBufferGetAddress(&buffer), 4, 0);
+               nvnCommandBufferBarrier(c, ~0);
+               nvnCommandBufferCopyBufferToBuffer(c, nvnBufferGetAddress(&buffer), base + 0x40, 4, 0);
+           }));
+    nvnQueueFinish(&queues[0]);
+    EXPECT_EQ(word(0x40), 0x600Du);
+    nvnBufferFinalize(&buffer);
+    nvnMemoryPoolFinalize(&hidden);
+}
+
+// GFX-034: a kernel's read() fails on a page that is protected for write tracking, unless it was announced; what it
+// wrote is seen.
+TEST_F(Queues, AnnouncedWritesOfTheKernelArrive) {
+    NVNtextureBuilder builder; // block linear: its first texel is its first word
+    nvnTextureBuilderSetDevice(&builder, &device);
+    nvnTextureBuilderSetDefaults(&builder);
+    nvnTextureBuilderSetTarget(&builder, NVN_TEXTURE_TARGET_2D);
+    nvnTextureBuilderSetFormat(&builder, NVN_FORMAT_RGBA8);
+    nvnTextureBuilderSetSize2D(&builder, 256, 256);
+    nvnTextureBuilderSetStorage(&builder, &pool, data + 0x10000);
+    NVNtexture texture;
+    ASSERT_TRUE(nvnTextureInitialize(&texture, &builder));
+    const auto copy_out = [&] {
+        submit(0, recorders[0]([&](NVNcommandBuffer* c) {
+                   const NVNcopyRegion texel{0, 0, 0, 1, 1, 1};
+                   nvnCommandBufferCopyTextureToBuffer(c, &texture, nullptr, &texel, base, 0);
+               }));
+        nvnQueueFinish(&queues[0]);
+        return word(0);
+    };
+    set_word(0x10000, 0x11223344);
+    EXPECT_EQ(copy_out(), 0x11223344u);
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const std::uint32_t texel = 0x55667788;
+    ASSERT_EQ(::write(ends[1], &texel, sizeof texel), static_cast<ssize_t>(sizeof texel));
+    std::byte* const target = storage.get() + data + 0x10000;
+    heaviside_guest_write_prepare(reinterpret_cast<std::uintptr_t>(target), sizeof texel);
+    EXPECT_EQ(::read(ends[0], target, sizeof texel), static_cast<ssize_t>(sizeof texel)) << std::strerror(errno);
+    EXPECT_EQ(copy_out(), 0x55667788u);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    nvnTextureFinalize(&texture);
+}
+
+// OBJ-134: work that waits has what it names by value: the texture may end and its object be overwritten.
+TEST_F(Queues, WaitingWorkKeepsItsTextures) {
+    NVNtexture texture = make_target(0x10000);
+    set_word(0x10000, 0x7E47);
+    submit(0, recorders[0]([&](NVNcommandBuffer* c) {
+               nvnCommandBufferWaitEvent(c, &events[0], NVN_EVENT_WAIT_MODE_EQUAL, 1);
+               const NVNcopyRegion texel{0, 0, 0, 1, 1, 1};
+               nvnCommandBufferCopyTextureToBuffer(c, &texture, nullptr, &texel, base, 0);
+           }));
+    fence(0, 0);
+    nvnTextureFinalize(&texture);
+    std::memset(&texture, 0xEE, sizeof texture);
+    nvnEventSignal(&events[0], NVN_EVENT_SIGNAL_MODE_WRITE, 1);
+    EXPECT_NE(wait(0), NVN_SYNC_WAIT_RESULT_TIMEOUT_EXPIRED);
+    EXPECT_EQ(word(0), 0x7E47u);
 }
 
 } // namespace
