@@ -246,8 +246,9 @@ std::vector<TraceDifference> compare_traces(const std::vector<TracedCall>& left,
     add(left, 0);
     add(right, 1);
     std::vector<TraceDifference> out;
-    for (const auto& [thread, sides] : threads) {
-        const Side &a = sides[0], &b = sides[1];
+    for (const auto& entry : threads) {
+        const unsigned thread = entry.first;
+        const Side &a = entry.second[0], &b = entry.second[1];
         const auto [first_a, first_b] = std::ranges::mismatch(a.ids, b.ids);
         const auto prefix = static_cast<std::size_t>(first_a - a.ids.begin());
         const std::size_t shorter = std::min(a.ids.size(), b.ids.size()) - prefix;
