@@ -117,7 +117,7 @@ TEST_F(Pools, RegistrationCopiesTextureAndView) {
     const auto& entries = sink_.tables.begin()->second.textures;
     ASSERT_EQ(entries.size(), 2u);
     const stream::ImageDescription& image = entries.at(256);
-    EXPECT_EQ(image.texture.address, nvnMemoryPoolGetBufferAddress(&memory_.object) + 0x40000);
+    EXPECT_EQ(+image.texture.address, nvnMemoryPoolGetBufferAddress(&memory_.object) + 0x40000);
     EXPECT_EQ(image.texture.width, 64u);
     EXPECT_EQ(image.texture.height, 32u);
     EXPECT_EQ(image.texture.format, NVN_FORMAT_RGBA8);
