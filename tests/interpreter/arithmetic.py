@@ -2,8 +2,9 @@
 """Writes tests/data/arithmetic.tsv: one instruction a row with its operands and its result, in the format of
 shared/isa/hardware.tsv. The results are worked out here with integers and fractions of any size from the instructions'
 definitions (docs/isa.md), independently of the interpreter. Usage: arithmetic.py > ../data/arithmetic.tsv, which keeps
-every fifth row; arithmetic.py --all writes all."""
+every fifth row, and all with long immediates; arithmetic.py --all writes all."""
 import random
+import struct
 import sys
 from fractions import Fraction
 
@@ -681,6 +682,57 @@ def video():
         row('vabsdiff4', [x, y, c], f'VABSDIFF4{sd}{kinds}{s}{acc}{mask} R2, R4{part_a}, R5{part_b}, R6', total if acc else result)
 
 
+def long_immediates():
+    """The forms with 32 bits of immediate, every row kept."""
+    global every
+    every = 1
+    numbers = [0.0, -0.0, 1.0, -1.5, 0.1, -3.25e-20, 7.75e30, 16777217.0, 1e-40, 3.4e38]
+    for i in range(40):
+        number = numbers[i % len(numbers)]
+        bits = struct.unpack('<I', struct.pack('<f', number))[0]
+        text = repr(struct.unpack('<f', struct.pack('<I', bits))[0])
+        x, old = float_bits(F32), float_bits(F32)
+        ftz, s = random.choice(['', '.FTZ']), random.choice(['', '.SAT'])
+        a, b, c = (unpack(F32, w, ftz) for w in (x, bits, old))
+        (ta, fa), = mods('R4')
+        row('fadd', [x], f'FADD32I{ftz} R2, {ta}, {text}', pack(F32, add(fa(a), b), 'RN', ftz))
+        row('fmul', [x], f'FMUL32I{ftz}{s} R2, R4, {text}', pack(F32, sat(mul(a, b)) if s else mul(a, b), 'RN', ftz))
+        v = add(mul(neg(a), b), neg(c))
+        row('ffma', [old, x], f'FFMA32I{ftz}{s} R4, -R5, {text}, -R4', pack(F32, sat(v) if s else v, 'RN', ftz), 4)
+    for i in range(12):
+        old, x = (random.choice([0x3c00, 0xc200, 0x0001, 0x83ff, 0x7bff, 0x4248]) | random.getrandbits(15) << 16 for _ in range(2))
+        (sa, ga) = list(SWIZZLES.items())[i % len(SWIZZLES)]
+        fm, s = ('', '.FTZ')[i % 2], ('', '.SAT')[i // 2 % 2]
+        a, d = [unpack(F16, ga(x, k), fm) for k in range(2)], [unpack(F16, old >> 16 * k & 0xffff, fm) for k in range(2)]
+        b = [(1, Fraction(3)), (0, Fraction(1, 4))]  # written upper half first
+        join = lambda vs: sum(pack(F16, sat(v) if s else v, 'RN', fm) << 16 * k for k, v in enumerate(vs))
+        row('hadd2', [old, x], f'HADD2_32I{fm}{s} R2, R5{sa}, 0.25, -3', join(map(add, a, b)))
+        row('hmul2', [old, x], f'HMUL2_32I{fm}{s} R2, R5{sa}, 0.25, -3', join(map(mul, a, b)))
+        s = ''
+        row('hfma2', [old, x], f'HFMA2_32I{fm} R4, R5{sa}, 0.25, -3, -R4', join(add(mul(p, q), neg(c)) for p, q, c in zip(a, b, d)), 4)
+    for immediate in (0, 1, 0x7fffffff, -0x80000000, -1, 0x12345678, -0x6543210):
+        x, old = word(), word()
+        n = random.randint(0, 31)
+        row('iadd', [x], f'IADD32I R2, R4, {immediate:#x}', x + immediate)
+        row('iadd', [x], f'IADD32I R2, -R4, {immediate:#x}', immediate - x)
+        row('iadd', [x], f'IADD32I.SAT R2, R4, {immediate:#x}', clamp(signed(x) + immediate, 32, True))
+        total = x + (immediate & M32)
+        flags_row('iadd', [x], f'IADD32I RZ.CC, R4, {immediate:#x}',
+                  zs(total & M32) | (total >> 32) << 2 | (signed(x) + immediate != signed(total)) << 3)
+        row('iscadd', [x], f'ISCADD32I R2, R4, {immediate:#x}, {n:#x}', (x << n) + immediate)
+        row('lop', [x], f'LOP32I.AND R2, R4, {immediate & M32:#x}.INV', x & ~immediate)
+        row('lop', [x], f'LOP32I.OR R2, ~R4, {immediate & M32:#x}', ~x | immediate)
+        row('lop', [x], f'LOP32I.PASS_B R2, R4, {immediate & M32:#x}', immediate)
+        for types, fa, fb in (('', signed, lambda v: v), ('.U32.U32', lambda v: v, lambda v: v & M32)):
+            a, b = fa(x), fb(immediate)
+            row('imul', [x], f'IMUL32I{types} R2, R4, {immediate:#x}', a * b)
+            row('imul', [x], f'IMUL32I{types}.HI R2, R4, {immediate:#x}', a * b >> 32)
+            row('imad', [old, x], f'IMAD32I{types} R4, R5, {immediate:#x}, R4', a * b + old, 4)
+            row('imad', [old, x], f'IMAD32I{types} R4, -R5, {immediate:#x}, R4', old - a * b, 4)
+            row('imad', [old, x], f'IMAD32I{types}.HI R4, R5, {immediate:#x}, R4', (a * b >> 32) + old, 4)
+        row('mov', [x], f'MOV32I R2, {immediate & M32:#x}', immediate)
+
+
 print('# group\tconstant words c[2][0..] (hex)\tinstructions\tresult register\texpected (hex), worked out by tests/interpreter/arithmetic.py')
-for part in (singles, doubles, halves, conversions, integers, bit_operations, conditions, video):
+for part in (singles, doubles, halves, conversions, integers, bit_operations, conditions, video, long_immediates):
     part()

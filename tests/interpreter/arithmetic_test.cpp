@@ -34,12 +34,12 @@ TEST(Arithmetic, IsExact) {
         ++rows_of[row.text.substr(0, row.text.find('\t'))];
     }
     for (const char* const name :
-         {"bfe",     "bfi",   "cset",   "csetp", "dadd",  "dfma",   "dmnmx", "dmul",     "dset",      "dsetp",
-          "f2f",     "f2i",   "fadd",   "fcmp",  "ffma",  "flo",    "fmnmx", "fmul",     "fset",      "fsetp",
-          "fswzadd", "hadd2", "hfma2",  "hmul2", "hset2", "hsetp2", "i2f",   "i2i",      "iadd",      "iadd3",
-          "icmp",    "imad",  "imadsp", "imnmx", "imul",  "iscadd", "iset",  "isetp",    "lea",       "lop",
-          "lop3",    "popc",  "prmt",   "pset",  "shf",   "shl",    "shr",   "vabsdiff", "vabsdiff4", "vadd",
-          "vmad",    "vmnmx", "vset",   "vsetp", "vshl",  "vshr",   "xmad"})
+         {"bfe",     "bfi",   "cset",   "csetp", "dadd",  "dfma",   "dmnmx", "dmul",  "dset",     "dsetp",
+          "f2f",     "f2i",   "fadd",   "fcmp",  "ffma",  "flo",    "fmnmx", "fmul",  "fset",     "fsetp",
+          "fswzadd", "hadd2", "hfma2",  "hmul2", "hset2", "hsetp2", "i2f",   "i2i",   "iadd",     "iadd3",
+          "icmp",    "imad",  "imadsp", "imnmx", "imul",  "iscadd", "iset",  "isetp", "lea",      "lop",
+          "lop3",    "mov",   "popc",   "prmt",  "pset",  "shf",    "shl",   "shr",   "vabsdiff", "vabsdiff4",
+          "vadd",    "vmad",  "vmnmx",  "vset",  "vsetp", "vshl",   "vshr",  "xmad"})
         EXPECT_GE(rows_of[name], 5u) << name;
 }
 

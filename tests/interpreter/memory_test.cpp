@@ -57,6 +57,27 @@ TEST(Memory, StoresOfAllSizesTouchNothingElse) {
     EXPECT_EQ(std::vector<u32>(words.begin(), words.begin() + 14), expected);
 }
 
+TEST(Memory, StoresToSharedAndLocalMemoryTouchNothingElse) {
+    for (const std::string store : {"STS", "STL"}) {
+        std::string body = "    MOV32I R4, 0x11223344\n    MOV32I R5, 0x55667788\n"
+                           "    MOV32I R6, 0x99aabbcc\n    MOV32I R7, 0xddeeff00\n"
+                           "    MOV32I R12, 0xeeeeeeee\n    MOV R13, R12\n    MOV R14, R12\n    MOV R15, R12\n";
+        for (const u32 at : {0u, 16u, 32u})
+            body += fmt::format("    {}.128 [{:#x}], R12\n", store, at);
+        const std::pair<const char*, const char*> stores[] = {
+            {".U8", "0x1"}, {".U16", "0x6"}, {"", "0x8"}, {".64", "0x10"}, {".128", "0x20"}};
+        for (const auto& [size, at] : stores)
+            body += fmt::format("    {}{} [{}], R4\n", store, size, at);
+        for (const u32 at : {0u, 16u, 32u})
+            body += fmt::format("    {} R4, [{:#x}]\n    STG.E.128 [R10+{:#x}], R4\n",
+                                store == "STS" ? "LDS.128" : "LDL.128", at, at);
+        const auto words = one_thread(body, {});
+        const std::vector<u32> expected{0xeeee44ee, 0x3344eeee, 0x11223344, 0xeeeeeeee, 0x11223344, 0x55667788,
+                                        0xeeeeeeee, 0xeeeeeeee, 0x11223344, 0x55667788, 0x99aabbcc, 0xddeeff00};
+        EXPECT_EQ(std::vector<u32>(words.begin(), words.begin() + 12), expected) << store;
+    }
+}
+
 TEST(Memory, OffsetsAreSignedAndAddressesOf64Bits) {
     Program program;
     program.words = {7, 8};
