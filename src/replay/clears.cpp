@@ -35,6 +35,11 @@ bool is_empty(const VkRect2D& r) {
     return r.extent.width == 0 || r.extent.height == 0;
 }
 
+bool covers(const VkRect2D& rect, VkExtent2D extent) {
+    return rect.offset.x == 0 && rect.offset.y == 0 && rect.extent.width == extent.width &&
+           rect.extent.height == extent.height;
+}
+
 } // namespace
 
 void Executor::set_fill_state(VkExtent2D extent, const VkRect2D& rect, VkSampleCountFlagBits samples) {
@@ -117,6 +122,8 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     ++statistics_.clears;
     // A mask that covers every channel the format has is a whole clear (REN-088).
     if ((r.mask & target.channels) == target.channels) {
+        if (covers(rect, extent_))
+            s_.textures->discard(*target.texture, g_->targets[r.target].view, layers_);
         open_pass();
         VkClearAttachment clear{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = r.target, .clearValue = {}};
         clear.clearValue.color = color_value(r.value);
@@ -159,6 +166,10 @@ void Executor::on(const stream::ClearDepthStencil& r, const Record&) {
     if (is_empty(rect))
         return;
     ++statistics_.clears;
+    const VkImageAspectFlags all = target.texture->image.aspects();
+    if (covers(rect, extent_) && (r.depth_mask || !(all & VK_IMAGE_ASPECT_DEPTH_BIT)) &&
+        (r.stencil_mask == 0xff || !(all & VK_IMAGE_ASPECT_STENCIL_BIT)))
+        s_.textures->discard(*target.texture, g_->targets[depth_slot].view, layers_);
     open_pass();
     const VkImageAspectFlags has = target.texture->image.aspects();
     VkClearAttachment clear{};
@@ -174,6 +185,39 @@ void Executor::on(const stream::ClearDepthStencil& r, const Record&) {
     }
     if (r.stencil_mask != 0 && r.stencil_mask != 0xff && (has & VK_IMAGE_ASPECT_STENCIL_BIT))
         fill_stencil(r.stencil, r.stencil_mask, rect);
+}
+
+// Depth is the first component, stencil the second.
+void Executor::clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags aspects, VkSampleCountFlagBits samples,
+                           VkExtent2D extent, const VkRect2D& rect, const stream::ClearTexture& r) {
+    leave_pass();
+    gpu::Pass pass;
+    pass.area = {{0, 0}, extent};
+    pass.samples = samples;
+    const gpu::Attachment attachment{.view = view, .format = format};
+    VkClearAttachment clear{};
+    f32 values[2];
+    std::memcpy(values, r.value, sizeof values);
+    const auto stencil =
+        r.value_class == stream::ClearClass::Float ? static_cast<u32>(std::clamp(values[1], 0.0f, 255.0f)) : r.value[1];
+    clear.clearValue.depthStencil = {std::clamp(values[0], 0.0f, 1.0f), stencil & 0xff};
+    if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) {
+        pass.depth = attachment;
+        if (r.mask & 1)
+            clear.aspectMask |= VK_IMAGE_ASPECT_DEPTH_BIT;
+    }
+    if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) {
+        pass.stencil = attachment;
+        if (r.mask & 2)
+            clear.aspectMask |= VK_IMAGE_ASPECT_STENCIL_BIT;
+    }
+    if (!clear.aspectMask)
+        return;
+    c_->begin_pass(pass);
+    const VkClearRect area{rect, 0, 1};
+    s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
+    c_->end_pass();
+    c_->barrier();
 }
 
 void Executor::on(const stream::ClearTexture& r, const Record&) {
@@ -195,10 +239,6 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
         area.y = 0;
         area.height = 1;
     }
-    if (!(t->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
-        log::error_once("ClearTexture of a depth texture is not built yet");
-        return;
-    }
     const VkRect2D rect = scissor(area, extent);
     if (!is_empty(rect) && count > 0)
         s_.textures->mark_gpu_written(
@@ -213,7 +253,11 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
             log::error_once("ClearTexture: {}", view.error().message);
             return;
         }
-        if (!is_empty(rect))
+        if (is_empty(rect))
+            continue;
+        if (!(t->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT))
+            clear_depth(*view, format, t->image.aspects(), d.samples, extent, rect, r);
+        else
             fill({*view,
                   format,
                   extent,

@@ -140,6 +140,59 @@ Texture* Executor::copy_texture(const stream::ImageDescription& image) {
     return *found;
 }
 
+void Executor::copy_buffer(const gpu::BufferSlice& from, const gpu::BufferSlice& to, u64 size) {
+    const VkBufferCopy region{from.offset, to.offset, size};
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdCopyBuffer(c_->handle(), from.buffer, to.buffer, 1, &region);
+    c_->barrier();
+}
+
+// Between places of one image that may overlap, through a buffer.
+bool Executor::copy_within(Texture& t, const VkImageCopy2& region) {
+    const texture::FormatInfo& f = texture::info(t.description.format);
+    const u64 blocks = u64{(region.extent.width + f.block_width - 1) / f.block_width} *
+                       ((region.extent.height + f.block_height - 1) / f.block_height) * region.extent.depth *
+                       region.srcSubresource.layerCount;
+    for (const VkImageAspectFlags aspect :
+         {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}) {
+        if (!(t.image.aspects() & aspect))
+            continue;
+        const auto aside = s_.queue->arena().allocate(blocks * std::max<u32>(4, t.format.texel_bytes), 16);
+        if (!aside) {
+            log::error_once("CopyTextureToTexture: {}", aside.error().message);
+            return false;
+        }
+        VkBufferImageCopy2 c{.sType = VK_STRUCTURE_TYPE_BUFFER_IMAGE_COPY_2};
+        c.bufferOffset = aside->offset;
+        c.imageSubresource = region.srcSubresource;
+        c.imageSubresource.aspectMask = aspect;
+        c.imageOffset = region.srcOffset;
+        c.imageExtent = region.extent;
+        VkCopyImageToBufferInfo2 out{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_TO_BUFFER_INFO_2};
+        out.srcImage = t.image.get();
+        out.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+        out.dstBuffer = aside->buffer;
+        out.regionCount = 1;
+        out.pRegions = &c;
+        c_->prepare_transfer();
+        s_.device->vk.vkCmdCopyImageToBuffer2(c_->handle(), &out);
+        c_->barrier();
+        c.imageSubresource = region.dstSubresource;
+        c.imageSubresource.aspectMask = aspect;
+        c.imageOffset = region.dstOffset;
+        VkCopyBufferToImageInfo2 in{.sType = VK_STRUCTURE_TYPE_COPY_BUFFER_TO_IMAGE_INFO_2};
+        in.srcBuffer = aside->buffer;
+        in.dstImage = t.image.get();
+        in.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+        in.regionCount = 1;
+        in.pRegions = &c;
+        c_->prepare_transfer();
+        s_.device->vk.vkCmdCopyBufferToImage2(c_->handle(), &in);
+        c_->barrier();
+    }
+    return true;
+}
+
 void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
     if (!r.size || !commands())
         return;
@@ -149,10 +202,20 @@ void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
     const auto source = resolve(r.source, r.size), dest = resolve(r.dest, r.size);
     if (!source || !dest)
         return;
-    const VkBufferCopy region{source->offset, dest->offset, std::min(source->size, dest->size)};
-    c_->prepare_transfer();
-    s_.device->vk.vkCmdCopyBuffer(c_->handle(), source->buffer, dest->buffer, 1, &region);
-    c_->barrier();
+    const u64 size = std::min(source->size, dest->size);
+    gpu::BufferSlice from = *source;
+    if (source->buffer == dest->buffer && source->offset < dest->offset + size &&
+        dest->offset < source->offset + size) {
+        // Vulkan's result is undefined; here the destination gets what the source held.
+        const auto aside = s_.queue->arena().allocate(size, 16);
+        if (!aside) {
+            log::error_once("CopyBufferToBuffer: {}", aside.error().message);
+            return;
+        }
+        copy_buffer(from, *aside, size);
+        from = *aside;
+    }
+    copy_buffer(from, *dest, size);
     s_.textures->storage_written_by_gpu(r.dest, r.size);
     ++statistics_.copies;
 }
@@ -307,6 +370,10 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
         region.dstSubresource = layers_of(*dest, *to);
         region.dstOffset = to->offset;
         region.extent = from->extent;
+        if (source == dest && from->level == to->level && sd.samples == VK_SAMPLE_COUNT_1_BIT) {
+            copy_within(*dest, region);
+            return;
+        }
         VkCopyImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_INFO_2};
         info.srcImage = source->image.get();
         info.srcImageLayout = source_layout;
@@ -373,10 +440,6 @@ void Executor::on(const stream::Downsample& r, const Record&) {
         on(copy, Record(reinterpret_cast<const std::byte*>(&copy)));
         return;
     }
-    if (!(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
-        log::error_once("Downsample of a multisampled depth texture is not built yet");
-        return;
-    }
     if (d.samples != VK_SAMPLE_COUNT_1_BIT || s.format != d.format) {
         log::error_once("Downsample: format {:#x} does not resolve to {:#x} with {} samples", r.source.view.format,
                         r.dest.view.format, static_cast<u32>(d.samples));
@@ -384,6 +447,10 @@ void Executor::on(const stream::Downsample& r, const Record&) {
     }
     s_.textures->mark_gpu_written(*dest, Textures::whole_level(*dest, r.dest.view.first_level, r.dest.view.first_layer,
                                                                std::min(view_layers(r.source), view_layers(r.dest))));
+    if (!(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
+        resolve_depth(*source, r.source, *dest, r.dest);
+        return;
+    }
     VkImageResolve2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_RESOLVE_2};
     const u32 layers = std::min(view_layers(r.source), view_layers(r.dest));
     region.srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, r.source.view.first_layer, layers};
@@ -399,6 +466,37 @@ void Executor::on(const stream::Downsample& r, const Record&) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdResolveImage2(c_->handle(), &info);
     c_->barrier();
+    ++statistics_.copies;
+}
+
+// Vulkan resolves depth at the end of a pass only.
+void Executor::resolve_depth(Texture& source, const stream::ImageDescription& from, Texture& dest,
+                             const stream::ImageDescription& to) {
+    const VkExtent3D s = source.image.description().extent, d = dest.image.description().extent;
+    const u32 level = to.view.first_level;
+    const u32 layers = std::min(view_layers(from), view_layers(to));
+    for (u32 layer = 0; layer < layers; ++layer) {
+        VkFormat format = VK_FORMAT_UNDEFINED;
+        u32 one = 1;
+        const auto read = target_view(source, from, from.view.first_layer + layer, one, format);
+        const auto written = target_view(dest, to, to.view.first_layer + layer, one, format);
+        if (!read || !written) {
+            log::error_once("Downsample: {}", (read ? written : read).error().message);
+            return;
+        }
+        gpu::Pass pass;
+        pass.area.extent = {std::min(s.width, std::max(1u, d.width >> level)),
+                            std::min(s.height, std::max(1u, d.height >> level))};
+        pass.samples = source.image.description().samples;
+        const gpu::Attachment attachment{.view = *read, .format = format, .resolve = *written};
+        if (source.image.aspects() & VK_IMAGE_ASPECT_DEPTH_BIT)
+            pass.depth = attachment;
+        if (source.image.aspects() & VK_IMAGE_ASPECT_STENCIL_BIT)
+            pass.stencil = attachment;
+        c_->begin_pass(pass);
+        c_->end_pass();
+        c_->barrier();
+    }
     ++statistics_.copies;
 }
 

@@ -24,8 +24,10 @@ void Executor::not_built(const Record& r) {
 gpu::Commands* Executor::commands() {
     if (c_)
         return c_;
-    if (begin())
-        forget_resolved();
+    if (!begin())
+        return nullptr;
+    forget_resolved();
+    s_.textures->shrink(s_.texture_budget, [this](const Texture& t) { s_.pools->drop(t); });
     return c_;
 }
 

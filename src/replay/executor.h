@@ -29,6 +29,7 @@ struct Services { // all outlive the executor
     Pools* pools;
     Programs* programs;
     stream::SyncCounters* syncs;
+    u64 texture_budget = ~u64{0}; // bytes
 };
 
 // Run when everything recorded before it is done, in order, on the thread that watches the GPU's timeline: writes to
@@ -151,6 +152,8 @@ private:
         VkSampleCountFlagBits samples;
     };
     void fill(const Fill& f);
+    void clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags aspects, VkSampleCountFlagBits samples,
+                     VkExtent2D extent, const VkRect2D& rect, const stream::ClearTexture& r);
     void fill_stencil(u8 value, u8 mask, const VkRect2D& rect);
     void set_fill_state(VkExtent2D extent, const VkRect2D& rect, VkSampleCountFlagBits samples);
 
@@ -233,6 +236,10 @@ private:
     void on(const stream::CopyTextureToTexture&, const Record&);
     void on(const stream::Downsample&, const Record&);
     void on(const stream::UpdateUniformBuffer&, const Record&);
+    void copy_buffer(const gpu::BufferSlice& from, const gpu::BufferSlice& to, u64 size);
+    bool copy_within(Texture& texture, const VkImageCopy2& region);
+    void resolve_depth(Texture& source, const stream::ImageDescription& from, Texture& dest,
+                       const stream::ImageDescription& to);
     [[nodiscard]] Texture* copy_texture(const stream::ImageDescription& image);
     void flush_uniform_updates();
 

@@ -183,6 +183,19 @@ void Pools::forget(u64 address, u64 size) {
         }
 }
 
+void Pools::drop(const Texture& texture) {
+    for (auto& [pool, entries] : texture_pools_)
+        for (u32 id = 0; id < entries.size(); ++id) {
+            Entry& e = entries[id];
+            if (e.texture != &texture)
+                continue;
+            if (e.in_heap && pool == selected_textures_)
+                heap_->clear_texture(TextureId{id});
+            e.texture = nullptr;
+            e.in_heap = false;
+        }
+}
+
 const stream::ImageDescription* Pools::image(u32 id) const {
     return entries_ && id < entries_->size() && (*entries_)[id].set ? &(*entries_)[id].image : nullptr;
 }

@@ -25,6 +25,7 @@ public:
     [[nodiscard]] bool mirrors(stream::PoolId textures, stream::PoolId samplers) const;
     void select(stream::PoolId textures, stream::PoolId samplers);
     void forget(u64 address, u64 size); // a memory pool is gone
+    void drop(const Texture& texture);  // its image is; entries make another when they are read
 
     // Of the selected pool. Null: nothing registered (reads give zero).
     [[nodiscard]] const stream::ImageDescription* image(u32 id) const;

@@ -309,6 +309,7 @@ void Replay::Impl::update_statistics() {
     counted.uploads = t.uploads;
     counted.upload_bytes = t.upload_bytes;
     counted.write_backs = t.write_backs;
+    counted.textures_evicted = t.evicted;
 }
 
 Replay::Replay(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -352,7 +353,8 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
                                                          .textures = impl->textures.get(),
                                                          .pools = impl->pools.get(),
                                                          .programs = impl->programs.get(),
-                                                         .syncs = &impl->syncs});
+                                                         .syncs = &impl->syncs,
+                                                         .texture_budget = impl->options.texture_budget});
     Impl* self = impl.get();
     impl->worker = std::thread([self] { self->work(); });
     impl->watcher = std::thread([self] { self->watch(); });

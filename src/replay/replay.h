@@ -40,6 +40,7 @@ struct Options {
     unsigned shader_threads = 0;      // 0: chosen from the processor
     unsigned translation_threads = 0; // 0: chosen from the processor
     bool validate_spirv = false;
+    u64 texture_budget = u64{2} << 30;      // bytes of images above which unused ones are given up
     guest::WriteTracker* tracker = nullptr; // null: CPU writes to textures are found by hashing
     // On the replay thread, in present order. May submit to the queue. Empty: presents show nothing.
     std::function<void(gpu::Queue&, const Frame&)> present;
@@ -50,7 +51,7 @@ struct Options {
 struct Statistics {
     u64 submissions = 0, records = 0, draws = 0, skipped_draws = 0, dispatches = 0, clears = 0, copies = 0, passes = 0;
     u64 programs = 0, translated = 0, failed_translations = 0, translated_at_draw = 0, translation_nanoseconds = 0;
-    u64 textures = 0, texture_bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0;
+    u64 textures = 0, texture_bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0, textures_evicted = 0;
     u64 presents = 0;
 };
 

@@ -136,8 +136,11 @@ Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription
 
 Result<Texture*> Textures::find(const stream::TextureDescription& d) {
     const Key key = key_of(d);
-    if (const auto it = textures_.find(key); it != textures_.end())
-        return it->second.get();
+    if (const auto it = textures_.find(key); it != textures_.end()) {
+        Texture& known = *it->second;
+        known.description.flags &= static_cast<u16>(d.flags | ~unread_flags); // readable if any description is
+        return &known;
+    }
     auto made = make(d);
     if (!made)
         return tl::unexpected(made.error());
@@ -330,20 +333,55 @@ void Textures::forget_aliases(Texture& t) {
     drop_unstored(t);
 }
 
+void Textures::drop(Texture& t) {
+    const auto [first, last] = by_address_.equal_range(t.begin());
+    for (auto it = first; it != last; ++it)
+        if (it->second == &t) {
+            by_address_.erase(it);
+            break;
+        }
+    forget_aliases(t);
+    statistics_.bytes -= t.image.bytes();
+    --statistics_.images;
+    const auto entry = textures_.find(key_of(t.description));
+    if (entry == textures_.end())
+        return;
+    queue_->retire(std::move(entry->second));
+    textures_.erase(entry);
+}
+
 void Textures::forget(u64 address, u64 size) {
     deferred_.run(); // the bytes are still mapped; the GPU is idle
-    for (auto it = by_address_.lower_bound(address); it != by_address_.end() && it->first < address + size;) {
-        Texture* t = it->second;
-        it = by_address_.erase(it);
-        const auto entry =
-            std::find_if(textures_.begin(), textures_.end(), [t](const auto& e) { return e.second.get() == t; });
-        if (entry == textures_.end())
-            continue;
-        forget_aliases(*t);
-        statistics_.bytes -= t->image.bytes();
-        --statistics_.images;
-        queue_->retire(std::move(entry->second));
-        textures_.erase(entry);
+    std::vector<Texture*> inside;
+    for (auto it = by_address_.lower_bound(address); it != by_address_.end() && it->first < address + size; ++it)
+        inside.push_back(it->second);
+    for (Texture* t : inside)
+        drop(*t);
+}
+
+// Whether an image made anew would hold the same: what the CPU wrote, or what the GPU drew and was stored.
+bool Textures::is_recoverable(const Texture& t) const {
+    return t.cpu_visible && t.description.samples <= 1 && t.unstored.empty() && t.storage->pending == 0 &&
+           (!t.gpu_written || is_readable(t)) && t.format.conversion != Conversion::DecodeBlocks;
+}
+
+void Textures::shrink(u64 budget, const std::function<void(const Texture&)>& gone) {
+    constexpr u64 idle = 64; // submissions
+    const u64 now = queue_->submitted() + 1;
+    if (statistics_.bytes <= budget)
+        return;
+    std::vector<Texture*> candidates;
+    for (const auto& [key, t] : textures_)
+        if (t->used + idle < now && t->recorded + idle < now && is_recoverable(*t))
+            candidates.push_back(t.get());
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Texture* a, const Texture* b) { return a->used < b->used; });
+    for (Texture* t : candidates) {
+        if (statistics_.bytes <= budget)
+            return;
+        gone(*t);
+        ++statistics_.evicted;
+        drop(*t);
     }
 }
 

@@ -106,6 +106,10 @@ private:
     std::deque<std::shared_ptr<Job>> jobs_; // replay thread
 };
 
+// Flags of textures whose texels no guest reads: shown, or kept in a form of the chip's own.
+inline constexpr u32 unread_flags =
+    texture::flags::display | texture::flags::video_decode | texture::flags::compressible;
+
 class Textures {
 public:
     Textures(const gpu::Device& device, const Formats& formats, gpu::Queue& queue, gpu::GuestMemory& gpu_memory,
@@ -156,8 +160,12 @@ public:
     [[nodiscard]] bool anything_unsettled() const { return !unstored_.empty() || !deferred_.empty(); }
     // Brings them there: submits and waits. The command buffer that is open then, or null.
     gpu::Commands* settle(u64 address, u64 size);
-    // All of the texture is about to be overwritten: what others drew into its bytes need not be brought.
-    void discard(Texture& texture);
+    // `layers` of the view are about to be overwritten: if that is all of the texture, what others drew into its bytes
+    // need not be brought.
+    void discard(Texture& texture, const stream::ViewDescription& view, u32 layers);
+    // Gives up images that nothing has used for a while and whose content is in guest memory, the longest unused first,
+    // until the rest takes at most `budget` bytes. `gone` hears of each before.
+    void shrink(u64 budget, const std::function<void(const Texture&)>& gone);
     // For downloads into guest memory that the CPU finishes.
     [[nodiscard]] std::function<void()> defer(u64 address, u64 size, std::function<void()> work) {
         return deferred_.add({address, size}, std::move(work));
@@ -170,7 +178,7 @@ public:
     void forget(u64 address, u64 size);
 
     struct Statistics {
-        u64 images = 0, bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0;
+        u64 images = 0, bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0, evicted = 0;
     };
     [[nodiscard]] Statistics statistics() const;
     [[nodiscard]] const Formats& formats() const { return *formats_; }
@@ -197,6 +205,8 @@ private:
     void retire_gpu_writes();
     void drop_unstored(Texture& texture);
     void forget_aliases(Texture& texture);
+    void drop(Texture& texture); // behind the queue's work
+    [[nodiscard]] bool is_recoverable(const Texture& texture) const;
     [[nodiscard]] std::vector<Texture*> overlapping(u64 address, u64 size) const;
 
     const gpu::Device* device_;

@@ -110,9 +110,14 @@ void Textures::mark_gpu_written(Texture& t, const WrittenPart& part) {
         other->stale |= bytes_of(t, part).touches({other->begin(), other->layout.size});
 }
 
-void Textures::discard(Texture& t) {
-    if (t.initialised)
-        t.stale = false;
+void Textures::discard(Texture& t, const stream::ViewDescription& view, u32 layers) {
+    const gpu::ImageDescription& d = t.image.description();
+    const VkExtent3D e = d.extent;
+    const bool all = d.levels == 1 && e.depth == 1 && view.first_layer == 0 && layers == d.layers;
+    if (!all || !t.initialised)
+        return;
+    t.stale = false; // older stores of others come first and are overwritten
+    t.checked = queue_->submitted() + 1;
 }
 
 // Those with unstored parts that overlap the given ones, and those that overlap them: oldest write first.
@@ -225,15 +230,25 @@ Result<std::function<void()>> Textures::record_store(gpu::Commands& commands, Te
         to = std::max(to, std::min(r.address + r.size, t.end()));
     }
     ++statistics_.write_backs;
-    t.storage->pending.fetch_add(1, std::memory_order_relaxed);
-    return deferred_.add({from, to - from}, [device = device_, tracker = tracker_, state = t.storage, buffer,
+    // Textures over the same bytes must not take the store for the guest's write either.
+    struct Watched {
+        std::shared_ptr<StorageState> state;
+        texture::MutableBytes bytes;
+    };
+    std::vector<Watched> watched{{t.storage, *bytes}};
+    for (const Texture* other : t.aliases)
+        if (const auto theirs = memory_->bytes(GuestAddress{other->begin()}, other->layout.size))
+            watched.push_back({other->storage, *theirs});
+    for (const Watched& w : watched)
+        w.state->pending.fetch_add(1, std::memory_order_relaxed);
+    return deferred_.add({from, to - from}, [device = device_, tracker = tracker_, watched = std::move(watched), buffer,
                                              planes_out, storage = *bytes, layout = t.layout, from, to,
                                              what = Texels{&texture::info(t.description.format), t.format}] {
-        const GuestAddress begin{reinterpret_cast<u64>(storage.data())};
-        if (state->known) {
-            const bool maybe =
-                !tracker || state->stamp == 0 || tracker->written_since(begin, storage.size(), state->stamp);
-            state->cpu_wrote |= maybe && hash_bytes(storage) != state->hash;
+        const auto address = [](const Watched& w) { return GuestAddress{reinterpret_cast<u64>(w.bytes.data())}; };
+        for (const Watched& w : watched) {
+            StorageState& s = *w.state;
+            const bool maybe = !tracker || s.stamp == 0 || tracker->written_since(address(w), w.bytes.size(), s.stamp);
+            s.cpu_wrote |= s.known && maybe && hash_bytes(w.bytes) != s.hash;
         }
         if (tracker)
             open_for_store(*tracker, from, to);
@@ -253,10 +268,12 @@ Result<std::function<void()>> Textures::record_store(gpu::Commands& commands, Te
             if (auto put = texture::write_region(layout, p.layer, p.level, p.region, storage, texels, pitch); !put)
                 log::error_once("storing a texture: {}", put.error().message);
         }
-        state->stamp = tracker ? tracker->arm(begin, storage.size()) : 0;
-        state->hash = hash_bytes(storage);
-        state->known = true;
-        state->pending.fetch_sub(1, std::memory_order_release);
+        for (const Watched& w : watched) {
+            w.state->stamp = tracker ? tracker->arm(address(w), w.bytes.size()) : 0;
+            w.state->hash = hash_bytes(w.bytes);
+            w.state->known = true;
+            w.state->pending.fetch_sub(1, std::memory_order_release);
+        }
     });
 }
 

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <optional>
 #include <sys/mman.h>
 #include <thread>
+#include <vector>
 
 namespace heaviside::guest {
 namespace {
@@ -232,6 +235,89 @@ TEST_F(WriteTracking, NoWriteIsLostBetweenThreads) {
         if (copy[i] != counter(i).load() && !tracker->written_since(at(i), page, stamps[i]))
             ++stale;
     EXPECT_EQ(stale, 0u);
+}
+
+// A checker over any number of threads: writers count up in slots that share pages, readers copy what they are told to,
+// others announce writes, open pages that nobody checks, and register and remove memory beside it.
+TEST_F(WriteTracking, ManyReadersAndWritersLoseNothing) { // OBJ-060, OBJ-212, OBJ-216
+    using Counter = std::atomic<u32>;
+    constexpr u64 slots = 4, checked = page_count - 4; // slots of a page; the last pages are opened and closed
+    constexpr std::size_t writer_count = 4, reader_count = 3;
+    const auto slot = [&](u64 i) -> Counter& {
+        auto* const bytes = const_cast<u8*>(memory) + i / slots * page + i % slots * (page / slots);
+        return *reinterpret_cast<Counter*>(bytes);
+    };
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> others;
+    for (u64 w = 0; w < writer_count; ++w)
+        others.emplace_back([&, w] {
+            for (u64 i = w; !stop; ++i)
+                slot(i * 5 % (checked * slots)).fetch_add(1, std::memory_order_relaxed);
+        });
+    others.emplace_back([&] { // the host's own writes, announced
+        for (u64 i = 0; !stop; ++i) {
+            const u64 at_slot = i * 3 % (checked * slots);
+            tracker->mark(GuestAddress{reinterpret_cast<u64>(&slot(at_slot))}, sizeof(Counter));
+            slot(at_slot).fetch_add(1, std::memory_order_relaxed);
+        }
+    });
+    others.emplace_back([&] {
+        while (!stop) {
+            tracker->open(at(checked), 3 * page);
+            memory[checked * page] = 1;
+            (void)tracker->arm(at(checked), 3 * page);
+        }
+    });
+    others.emplace_back([&] {
+        void* const p = mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const GuestAddress start{reinterpret_cast<u64>(p)};
+        while (!stop) {
+            EXPECT_TRUE(tracker->add(start, 4 * page));
+            (void)tracker->arm(start, 4 * page);
+            static_cast<volatile u8*>(p)[page] = 1;
+            tracker->remove(start);
+            static_cast<volatile u8*>(p)[2 * page] = 1; // writable for good
+        }
+        munmap(p, 4 * page);
+    });
+    struct Reader {
+        std::vector<u32> copy = std::vector<u32>(checked * slots, 0);
+        std::vector<u64> stamps = std::vector<u64>(checked * slots, 0);
+        u64 rounds = 0;
+    };
+    std::vector<Reader> readers(reader_count);
+    const auto slot_range = [&](u64 i) { return GuestAddress{reinterpret_cast<u64>(&slot(i))}; };
+    const auto look = [&](Reader& r) {
+        for (u64 i = 0; i < checked * slots; ++i)
+            if (tracker->written_since(slot_range(i), page / slots, r.stamps[i])) {
+                r.stamps[i] = tracker->arm(slot_range(i), page / slots);
+                r.copy[i] = slot(i).load(std::memory_order_relaxed);
+            }
+        ++r.rounds;
+    };
+    std::vector<std::thread> reading;
+    for (Reader& r : readers)
+        reading.emplace_back([&] {
+            while (!stop)
+                look(r);
+        });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (tracker->faults() < 2000 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    stop = true;
+    for (auto& t : others)
+        t.join();
+    for (auto& t : reading)
+        t.join();
+    for (Reader& r : readers) {
+        EXPECT_GT(r.rounds, 0u);
+        for (u64 i = 0; i < checked * slots; ++i)
+            EXPECT_TRUE(r.copy[i] == slot(i).load() || tracker->written_since(slot_range(i), page / slots, r.stamps[i]))
+                << "slot " << i;
+        look(r); // and one look brings everything
+        for (u64 i = 0; i < checked * slots; ++i)
+            EXPECT_EQ(r.copy[i], slot(i).load());
+    }
 }
 
 } // namespace

@@ -263,6 +263,36 @@ TEST_F(ReplayTest, ScaledAndMirroredTextureCopies) { // REN-199
     EXPECT_EQ(read<u32>(result + 15 * 4), 1u);
 }
 
+TEST_F(ReplayTest, OverlappingCopiesTakeWhatTheSourceHeld) { // the console's copy engine reads before it writes a line
+    for (u32 i = 0; i < 64; ++i) {
+        std::memcpy(memory + source + i * 4, &i, 4);
+        std::memcpy(memory + source + 0x1000 + i * 4, &i, 4);
+    }
+    Recorder r;
+    stream::CopyBufferToBuffer copy{};
+    copy.source = at(source).value;
+    copy.dest = at(source + 16).value;
+    copy.size = 240;
+    r.add(copy);
+    const auto color = image(target, "R32UI", 8, 8);
+    stream::CopyBufferToTexture in{};
+    in.buffer = at(source + 0x1000).value;
+    in.region = {0, 0, 0, 8, 8, 1};
+    in.image = color;
+    r.add(in);
+    stream::CopyTextureToTexture move{};
+    move.source = move.dest = color;
+    move.source_region = {0, 0, 0, 7, 8, 1};
+    move.dest_region = {1, 0, 0, 7, 8, 1};
+    r.add(move);
+    copy_out(r, color, result, 8, 8);
+    run(r);
+    for (u32 i = 0; i < 64; ++i) {
+        EXPECT_EQ(read<u32>(source + i * 4), i < 4 ? i : i - 4) << i;
+        EXPECT_EQ(read<u32>(result + i * 4), i % 8 ? i - 1 : i) << i;
+    }
+}
+
 TEST_F(ReplayTest, TargetsThatCannotBeDrawnToAreSkipped) { // D10: drivers crash on them
     Recorder r;
     for (const char* name : {"DEPTH32F", "RGB9E5F", "RGBA_DXT1_SRGB"}) {

@@ -2,6 +2,10 @@
 #include "guest/write_tracker.h"
 #include "replay_fixture.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
 namespace heaviside::replay {
 namespace {
 
@@ -197,6 +201,49 @@ TEST_F(WriteBack, LinearTexturesAreStoredInRows) { // OBJ-161
     EXPECT_EQ(read<u32>(target + 192 + 8), 0xeeeeeeeeu);
 }
 
+TEST_F(WriteBack, CopiesAndTheCpuShareALinearTexture) { // OBJ-161, OBJ-157: 736-byte rows as OBJ-160 has them
+    auto to = image(target, "R8", 720, 4);
+    to.texture.flags = 0x10;
+    to.texture.stride = 736;
+    std::memset(memory + source, 0x77, 720);
+    Recorder r;
+    stream::CopyBufferToTexture in{};
+    in.buffer = at(source).value;
+    in.region = {0, 1, 0, 720, 1, 1};
+    in.image = to;
+    r.add(in);
+    run(r);
+    EXPECT_EQ(read<u8>(target + 736), 0x77u);
+    EXPECT_EQ(read<u8>(target + 736 + 719), 0x77u);
+    EXPECT_EQ(read<u8>(target + 736 + 720), 0u); // padding
+    std::memset(memory + target + 3 * 736, 0x55, 720);
+    Recorder look;
+    copy_out(look, to, result, 720, 4);
+    run(look);
+    EXPECT_EQ(read<u8>(result + 720), 0x77u);
+    EXPECT_EQ(read<u8>(result + 3 * 720), 0x55u);
+    EXPECT_EQ(read<u8>(result + 4 * 720 - 1), 0x55u);
+}
+
+TEST_F(WriteBack, EveryLayerOfALayeredPass) { // OBJ-197
+    auto layers = image(target, "R32UI", 16, 8);
+    layers.texture.target = layers.view.target = 4; // 2D array, one GOB a layer
+    layers.texture.depth = 4;
+    layers.view.first_layer = 1;
+    layers.view.layer_count = 2;
+    std::memset(memory + target, 0x11, 2048);
+    Recorder r;
+    set_targets(r, std::span(&layers, 1));
+    stream::ClearColor c{};
+    c.value_class = stream::ClearClass::Uint;
+    c.mask = 0xf;
+    c.value[0] = 0xabcdef01;
+    r.add(c);
+    run(r);
+    for (u32 layer = 0; layer < 4; ++layer)
+        EXPECT_EQ(read<u32>(target + layer * 512 + 508), layer == 1 || layer == 2 ? 0xabcdef01u : 0x11111111u) << layer;
+}
+
 TEST_F(WriteBack, PlanesOfAVolume) { // OBJ-197
     auto volume = image(target, "R32UI", 16, 8);
     volume.texture.target = volume.view.target = 2; // 3D
@@ -305,6 +352,115 @@ TEST_F(WriteBack, AListSubmittedAgainDrawsAgain) { // OBJ-183
     copy_out(r, color, result, 8, 8);
     run(r);
     EXPECT_EQ(read<u32>(result), 0x22222222u);
+}
+
+TEST_F(WriteBack, WholeClearsOfSharedStorageBringNothing) { // transient targets in one place
+    const auto depth = image(target, "DEPTH32F", 16, 8), color = image(target, "RGBA8", 16, 8);
+    for (u32 i = 0; i < 4; ++i) {
+        Recorder r;
+        set_targets(r, {}, &depth);
+        stream::ClearDepthStencil c{};
+        c.depth = 0.25f;
+        c.depth_mask = 1;
+        r.add(c);
+        set_targets(r, std::span(&color, 1));
+        r.add(clear(1, 0, 0, 1));
+        run(r);
+        EXPECT_EQ(read<u32>(target), 0xff0000ffu) << i; // the later one, whatever was stored when
+        EXPECT_EQ(read<u32>(target + 508), 0xff0000ffu) << i;
+    }
+    EXPECT_EQ(replay->statistics().uploads, 2u); // one each when they are new
+}
+
+TEST_F(WriteBack, DepthTexturesAreClearedAndResolved) { // REN-089
+    const auto depth = image(target, "DEPTH24_STENCIL8", 16, 8);
+    Recorder r;
+    stream::ClearTexture c{};
+    c.image = depth;
+    c.region = {0, 0, 0, 16, 8, 1};
+    c.mask = 3;
+    c.value_class = stream::ClearClass::Float;
+    const f32 values[] = {1.0f, 5.0f};
+    std::memcpy(c.value, values, sizeof values);
+    r.add(c);
+    c.region = {4, 2, 0, 2, 3, 1};
+    c.mask = 1;
+    const f32 zero = 0;
+    std::memcpy(c.value, &zero, 4);
+    r.add(c);
+    copy_out(r, depth, result, 16, 8);
+    auto many = image(other, "DEPTH32F", 8, 8), one = image(other + 0x10000, "DEPTH32F", 8, 8);
+    many.texture.samples = 4;
+    many.texture.target = many.view.target = 5; // 2D multisample
+    set_targets(r, {}, &many);
+    stream::ClearDepthStencil d{};
+    d.depth = 0.75f;
+    d.depth_mask = 1;
+    r.add(d);
+    stream::Downsample down{};
+    down.source = many;
+    down.dest = one;
+    r.add(down);
+    copy_out(r, one, result + 0x1000, 8, 8);
+    run(r);
+    EXPECT_EQ(read<u32>(result), 0xffffff05u);
+    EXPECT_EQ(read<u32>(result + (2 * 16 + 4) * 4), 5u);
+    EXPECT_EQ(read<u32>(result + (4 * 16 + 5) * 4), 5u);
+    EXPECT_EQ(read<u32>(result + (5 * 16 + 5) * 4), 0xffffff05u);
+    EXPECT_EQ(read<f32>(result + 0x1000 + 63 * 4), 0.75f);
+}
+
+class SmallBudget : public WriteBack {
+protected:
+    Options options() override {
+        Options o;
+        o.texture_budget = 1 << 20;
+        return o;
+    }
+};
+
+TEST_F(SmallBudget, UnusedImagesAreGivenUpAndComeBack) { // what is in guest memory need not be kept twice
+    for (u32 i = 0; i < 12; ++i) {                       // 256 KiB each, three times the budget
+        const auto color = image(i * 0x40000, "RGBA8", 256, 256);
+        Recorder r;
+        set_targets(r, std::span(&color, 1));
+        r.add(clear(static_cast<f32>(i) / 255, 0, 0, 1));
+        run(r);
+    }
+    const auto kept = image(0, "RGBA8", 256, 256);
+    for (u32 i = 0; i < 140; ++i) {
+        Recorder r;
+        copy_out(r, kept, result + 0x1f0000, 4, 4);
+        run(r);
+    }
+    EXPECT_LE(replay->statistics().texture_bytes, u64{1} << 20);
+    EXPECT_GE(replay->statistics().textures_evicted, 8u);
+    for (u32 i = 0; i < 12; ++i) {
+        Recorder r;
+        copy_out(r, image(i * 0x40000, "RGBA8", 256, 256), 0x3f0000, 4, 4);
+        run(r);
+        EXPECT_EQ(read<u32>(0x3f0000), 0xff000000u | i);
+    }
+}
+
+// --gtest_also_run_disabled_tests: what storing one 1280 x 720 RGBA8 target costs a submission.
+TEST_F(WriteBack, DISABLED_Measure) {
+    for (const u16 flags : {u16{8}, u16{0}}) { // compressible: not stored
+        auto color = image(0, "RGBA8", 1280, 720);
+        color.texture.flags = flags;
+        color.texture.block_height_log2 = 4;
+        f64 best = 1e9;
+        for (u32 i = 0; i < 60; ++i) {
+            Recorder r;
+            set_targets(r, std::span(&color, 1));
+            r.add(clear(1, 0, 0, 1));
+            const auto from = std::chrono::steady_clock::now();
+            run(r);
+            best =
+                std::min(best, std::chrono::duration<f64, std::milli>(std::chrono::steady_clock::now() - from).count());
+        }
+        std::printf("%s: %.2f ms\n", flags ? "not stored" : "stored", best);
+    }
 }
 
 class TrackedWriteBack : public WriteBack {
