@@ -1,6 +1,7 @@
 // Text of one instruction to its word: disassemble.cpp read backwards over the same rows.
 #include "base/bytes.h"
 #include "maxwell/assembler.h"
+#include "maxwell/field_solver.h"
 #include "maxwell/form.h"
 #include "maxwell/half.h"
 
@@ -14,15 +15,6 @@
 
 namespace heaviside::maxwell {
 namespace {
-
-using Values = std::array<u64, 2>; // a set of numbers 0-127
-
-bool in(const Values& set, u64 value) {
-    return (set[value >> 6] >> (value & 63) & 1) != 0;
-}
-void add(Values& set, u64 value) {
-    set[value >> 6] |= u64{1} << (value & 63);
-}
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -41,9 +33,7 @@ public:
         form_ = &form;
         position_ = begin;
         error_.clear();
-        known_ = form.mask;
-        word_ = form.value | form.fill;
-        constraint_count_ = 0;
+        fields_.start(form.mask, form.value | form.fill);
         pending_ = {};
         reuse_ = 0;
         if (form.guard.present())
@@ -59,22 +49,20 @@ public:
         skip_blanks();
         if (position_ != text_.size())
             return fault("unexpected text");
-        if (!solve() || !place_pending())
+        if (!fields_.solve())
+            return fault("no such combination of modifiers");
+        if (!place_pending())
             return false;
-        const auto check = decode(word_, address_);
+        const auto check = decode(word(), address_);
         return (check && &check->form() == form_) || fault("no such combination of modifiers and operands");
     }
 
-    [[nodiscard]] u64 word() const { return word_; }
+    [[nodiscard]] u64 word() const { return fields_.word(); }
     [[nodiscard]] u8 reuse() const { return reuse_; }
     [[nodiscard]] std::size_t position() const { return position_; }
     [[nodiscard]] const std::string& error() const { return error_; }
 
 private:
-    struct Constraint {
-        Field field;
-        Values allowed;
-    };
     // Immediates whose encoding depends on a field that is only known at the end.
     struct Pending {
         const OperandSpec* spec = nullptr;
@@ -162,11 +150,11 @@ private:
             }
         }
         position_ = best_end;
-        Values allowed{};
+        FieldSolver::Values allowed{};
         bool any = false;
         for (std::size_t i = first; i < count; ++i) {
             if (table.values[i].text && best == table.values[i].text) {
-                add(allowed, i);
+                allowed.add(i);
                 any = true;
             }
         }
@@ -185,27 +173,24 @@ private:
         return true;
     }
 
-    bool constrain(const Field& field, const Values& allowed) {
-        if (constraint_count_ == constraints_.size())
-            return fault("too many fields");
-        constraints_[constraint_count_++] = {field, allowed};
-        return true;
+    bool constrain(const Field& field, const FieldSolver::Values& allowed) {
+        return fields_.constrain(field, allowed) || fault("too many fields");
     }
 
     bool constrain_flag(const Flag& flag, bool set) {
         if (!flag.field.present())
             return !set || fault("this operand takes no such sign");
-        Values allowed{};
+        FieldSolver::Values allowed{};
         for (u64 value = 0; value < u64{1} << flag.field.size(); ++value)
             if ((value == flag.match) == set)
-                add(allowed, value);
+                allowed.add(value);
         return constrain(flag.field, allowed);
     }
 
     // A group of modifiers that is either printed whole or hidden because all have their common value.
     bool match_group(unsigned& i) {
         const std::size_t begin = position_;
-        const unsigned constraints = constraint_count_;
+        const unsigned constraints = fields_.constraint_count();
         const unsigned first = i + 1;
         bool shown = true;
         for (++i; form_->items[i].kind != Item::GroupEnd; ++i)
@@ -214,69 +199,21 @@ private:
             return true;
         error_.clear();
         position_ = begin;
-        constraint_count_ = constraints;
+        fields_.drop_constraints(constraints);
         for (unsigned k = first; k < i; ++k) {
             if (form_->items[k].kind != Item::Modifier)
                 continue;
             const ModifierUse& use = form_->modifier_uses[form_->items[k].index];
-            Values allowed{};
-            add(allowed, use.table->hidden);
+            FieldSolver::Values allowed{};
+            allowed.add(use.table->hidden);
             if (!constrain(use.field, allowed))
                 return false;
         }
         return true;
     }
 
-    // Sets the bits of a field; they may be known already, then they must agree.
     bool assign(const Field& field, u64 value) {
-        const u64 mask = field.mask(), bits = field.put(value);
-        if (((word_ ^ bits) & mask & known_) != 0)
-            return fault("operands that must be the same differ");
-        word_ |= bits;
-        known_ |= mask;
-        return true;
-    }
-
-    // Gives the constrained fields values: the lowest that satisfy all constraints on the bits they share.
-    bool solve() {
-        std::array<bool, 40> done{};
-        for (unsigned i = 0; i < constraint_count_; ++i) {
-            if (done[i])
-                continue;
-            u64 bits = constraints_[i].field.mask();
-            for (bool grown = true; grown;) {
-                grown = false;
-                for (unsigned k = 0; k < constraint_count_; ++k) {
-                    const u64 mask = constraints_[k].field.mask();
-                    if (!done[k] && (mask & bits) != 0) {
-                        done[k] = true;
-                        grown = grown || (mask & ~bits) != 0;
-                        bits |= mask;
-                    }
-                }
-            }
-            if (!solve_bits(bits))
-                return fault("no such combination of modifiers");
-        }
-        return true;
-    }
-
-    bool solve_bits(u64 bits) {
-        const u64 open = bits & ~known_;
-        for (u64 subset = 0;; subset = (subset - open) & open) {
-            const u64 word = word_ | subset;
-            bool fits = true;
-            for (unsigned k = 0; k < constraint_count_ && fits; ++k)
-                if ((constraints_[k].field.mask() & bits) != 0)
-                    fits = in(constraints_[k].allowed, constraints_[k].field.get(word));
-            if (fits) {
-                word_ = word;
-                known_ |= bits;
-                return true;
-            }
-            if (subset == open)
-                return false;
-        }
+        return fields_.assign(field, value) || fault("operands that must be the same differ");
     }
 
     // ---- operands
@@ -587,7 +524,7 @@ private:
             return true;
         const OperandSpec& spec = *pending_.spec;
         position_ = pending_.position;
-        const u64 type = spec.fields[1].get(word_);
+        const u64 type = spec.fields[1].get(word());
         if (spec.type == OperandType::IS)
             return place_integer(spec.fields[0], pending_.integer, type >> (spec.fields[1].size() - 1) != 0, false);
         if (type == 1) {
@@ -750,9 +687,7 @@ private:
     const Form* form_ = nullptr;
     std::size_t position_ = 0;
     std::string error_;
-    u64 word_ = 0, known_ = 0;
-    std::array<Constraint, 40> constraints_;
-    unsigned constraint_count_ = 0;
+    FieldSolver fields_;
     Pending pending_;
     u8 reuse_ = 0;
 };
