@@ -236,7 +236,8 @@ Result<void> Textures::refresh(gpu::Commands& commands, Texture& t) {
     t.checked = queue_->submitted() + 1;
     if (!t.initialised)
         c->initialise(t.image);
-    const bool forced = std::exchange(t.announced, false) | std::exchange(t.stale, false);
+    const bool announced = std::exchange(t.announced, false), stale = std::exchange(t.stale, false);
+    const bool forced = announced || stale;
     if (!has_content) {
         if (!std::exchange(t.initialised, true))
             clear_to_zero(*c, t); // REN-005, REN-006
