@@ -296,8 +296,8 @@ Footprint footprint(const Texture& texture, const Sampler& sampler, const Gradie
     const f64 longer = std::sqrt(std::max(x, y)), shorter = std::sqrt(std::min(x, y));
     Footprint result;
     if (sampler.anisotropy > 1 && longer > 0) {
-        const f64 ratio = shorter > 0 ? std::ceil(longer / shorter) : sampler.anisotropy;
-        result.probes = static_cast<unsigned>(std::clamp<f64>(ratio, 1, sampler.anisotropy));
+        const f64 ratio = std::ceil(longer / shorter); // NaN: both are infinite
+        result.probes = ratio < sampler.anisotropy ? std::max(static_cast<u32>(ratio), 1u) : sampler.anisotropy;
         result.axis = x >= y ? gradients.dx : gradients.dy;
     }
     result.level = longer > 0 ? std::log2(longer / result.probes) : -128; // no footprint: the finest level
@@ -309,8 +309,8 @@ Footprint footprint(const Texture& texture, const Sampler& sampler, const Gradie
 f64 clamped_level(const Sampler& sampler, f64 level) {
     if (std::isnan(level))
         level = 0;
-    const f64 low = sampler.min_lod, high = std::max(sampler.max_lod, sampler.min_lod);
-    return quantised(std::clamp(level, low, high));
+    // Limits that are NaN, which the machine's fixed point has not, limit nothing.
+    return quantised(std::fmax(std::fmin(level, std::fmax(sampler.max_lod, sampler.min_lod)), sampler.min_lod));
 }
 
 Texel sample(const Texture& texture, const Sampler& sampler, const TextureAccess& access, const Footprint& footprint) {

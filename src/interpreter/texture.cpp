@@ -429,7 +429,9 @@ Texel level_at(const Warp& warp, const Instruction& in, unsigned lane, u32 mask)
     const Texture& texture = texture_of(warp, request.handle);
     const Sampler& sampler = sampler_of(warp, request.handle);
     const Footprint wanted = implicit_footprint(warp, in, tex_request, lane, mask, texture, sampler, request);
-    const f64 level = wanted.level + sampler.lod_bias;
+    f64 level = wanted.level + sampler.lod_bias;
+    if (std::isnan(level))
+        level = 0;
     const f64 open = std::clamp(std::floor(level * 256 + 0.5), -32768.0, 32767.0);
     f64 used = std::clamp(clamped_level(sampler, level), 0.0, std::max(texture.levels, 1u) - 1.0);
     if (sampler.mip == MipFilter::None)
