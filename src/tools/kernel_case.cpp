@@ -10,12 +10,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace heaviside::tools {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+constexpr i64 most_parameter_bytes = 4352; // what the ABI lets a kernel have
 
 // How close a buffer must come: {"ulp": n}, {"abs": x} or {"rel": x} for elements of a type, or "exact".
 struct Rule {
@@ -25,11 +28,15 @@ struct Rule {
     double absolute = 0, relative = 0;
 };
 
-Rule parse_rule(const Json& json) {
-    if (json.is_string())
-        return {};
+Result<Rule> parse_rule(const Json& json) {
+    if (json == "exact")
+        return Rule{};
     Rule rule;
+    if (!json.is_object() || !(json.contains("ulp") || json.contains("abs") || json.contains("rel")))
+        return fail("'{}' is no way to compare", json.dump());
     const std::string type = json.at("type");
+    if (type != "f16" && type != "f32" && type != "f64")
+        return fail("'{}' is no type to compare", type);
     rule.width = type == "f16" ? 2 : type == "f32" ? 4 : 8;
     rule.mantissa = type == "f16" ? 10 : type == "f32" ? 23 : 52;
     if (json.contains("ulp"))
@@ -98,31 +105,39 @@ std::string compare(Bytes expected, Bytes got, const Rule& rule) {
     return differences == 0 ? "" : fmt::format("{} differences, the first at {}", differences, first);
 }
 
-std::vector<std::byte> parse_hex(const std::string& text) {
+Result<std::vector<std::byte>> parse_hex(const std::string& text) {
     std::vector<std::byte> bytes(text.size() / 2);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         u8 value = 0;
-        std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, value, 16);
+        const char* const end = text.data() + 2 * i + 2;
+        if (std::from_chars(end - 2, end, value, 16).ptr != end || text.size() % 2 != 0)
+            return fail("'{}' are no bytes in hexadecimal", text);
         bytes[i] = std::byte{value};
     }
     return bytes;
 }
 
-std::vector<std::byte> scalar(const std::string& type, const Json& value) {
+Result<std::vector<std::byte>> scalar(const std::string& type, const Json& value) {
     if (type == "bytes")
         return parse_hex(value.get<std::string>());
+    constexpr std::pair<std::string_view, std::size_t> sizes[] = {{"u8", 1},  {"s8", 1},  {"u16", 2}, {"s16", 2},
+                                                                  {"u32", 4}, {"s32", 4}, {"u64", 8}, {"s64", 8},
+                                                                  {"f32", 4}, {"f64", 8}};
+    const auto* const size = std::ranges::find(sizes, type, &std::pair<std::string_view, std::size_t>::first);
+    if (size == std::end(sizes))
+        return fail("'{}' is no type of a parameter", type);
     u64 word = 0;
-    if (type == "f32") {
+    if (type[0] == 'f') { // the decimal is rounded once
         const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-        word = std::bit_cast<u32>(std::strtof(text.c_str(), nullptr)); // rounds the decimal once
+        word = type == "f32" ? std::bit_cast<u32>(std::strtof(text.c_str(), nullptr))
+                             : std::bit_cast<u64>(std::strtod(text.c_str(), nullptr));
     } else if (value.is_number_unsigned()) {
         word = value.get<u64>();
     } else {
         word = static_cast<u64>(value.get<i64>());
     }
-    const std::size_t size = type == "u8" ? 1 : type == "u16" ? 2 : type == "u64" ? 8 : 4;
-    std::vector<std::byte> bytes(size);
-    std::memcpy(bytes.data(), &word, size);
+    std::vector<std::byte> bytes(size->second);
+    std::memcpy(bytes.data(), &word, bytes.size());
     return bytes;
 }
 
@@ -152,10 +167,16 @@ Result<std::string> run_variant(const fs::path& folder, const Json& description,
             value.resize(sizeof address);
             std::memcpy(value.data(), &address, sizeof address);
         } else {
-            value = scalar(type, parameter.at("value"));
+            auto bytes = scalar(type, parameter.at("value"));
+            if (!bytes)
+                return fail("{}: {}", (folder / "case.json").string(), bytes.error().message);
+            value = *std::move(bytes);
         }
         buffers.push_back(buffer);
-        launch.set_parameter(parameter.at("offset").get<u32>(), value);
+        const auto offset = parameter.at("offset").get<i64>();
+        if (offset < 0 || offset + static_cast<i64>(value.size()) > most_parameter_bytes)
+            return fail("{}: a parameter at {}, of {} bytes", (folder / "case.json").string(), offset, value.size());
+        launch.set_parameter(static_cast<u32>(offset), value);
     }
     interpreter::Launch prepared = launch.prepare();
     prepared.step_limit = step_limit;
@@ -168,8 +189,10 @@ Result<std::string> run_variant(const fs::path& folder, const Json& description,
         const auto bytes = read_file(folder / expected.at("file").get<std::string>());
         if (!bytes)
             return tl::unexpected(bytes.error());
-        const std::string difference =
-            compare(*bytes, launch.contents(*buffers[index]), parse_rule(expected.at("compare")));
+        const auto rule = parse_rule(expected.at("compare"));
+        if (!rule)
+            return fail("{}: {}", (folder / "case.json").string(), rule.error().message);
+        const std::string difference = compare(*bytes, launch.contents(*buffers[index]), *rule);
         if (!difference.empty())
             return fmt::format("parameter {} ({}): {}", index,
                                description.at("params")[index].value("name", std::string("buffer")), difference);

@@ -37,8 +37,8 @@ tl::unexpected<Failure> give_up(ExitCode code, fmt::format_string<Args...> forma
     return tl::unexpected(Failure{code, fmt::format(format, std::forward<Args>(args)...)});
 }
 
-template <class T>
-bool parse_integer(std::string_view text, T& value) {
+// "5", "-1", "0x10". What does not fit, as the signed or the unsigned number of that many bits, is none.
+bool parse_integer(std::string_view text, unsigned width, u64& value) {
     const bool negative = text.starts_with('-');
     if (negative)
         text.remove_prefix(1);
@@ -49,11 +49,21 @@ bool parse_integer(std::string_view text, T& value) {
     }
     u64 magnitude = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), magnitude, base);
-    value = static_cast<T>(negative ? ~magnitude + 1 : magnitude);
-    return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+    value = negative ? ~magnitude + 1 : magnitude;
+    const u64 largest = negative ? u64{1} << (width - 1) : ~u64{0} >> (64 - width);
+    return error == std::errc{} && end == text.data() + text.size() && magnitude <= largest;
+}
+bool parse_integer(std::string_view text, u64& value) {
+    return parse_integer(text, 64, value);
+}
+bool parse_integer(std::string_view text, u32& value) {
+    u64 wide = 0;
+    const bool parsed = parse_integer(text, 32, wide);
+    value = static_cast<u32>(wide);
+    return parsed;
 }
 
-// "5", "-1", "0x10", "1.5": floats by their point.
+// An integer or a float: floats by their point.
 bool parse_word(const std::string& text, u32& value) {
     if (text.find('.') == std::string::npos)
         return parse_integer(text, value);
@@ -177,6 +187,8 @@ Attempt<void> use_program(Setup& setup, const RunOptions& options) {
     }
     if (!options.cubin.empty() || archive::is_elf(setup.file))
         return use_cubin(setup, path, options.kernel);
+    if (setup.file.empty())
+        return give_up(failed, "{}: the file is empty", path);
     if (is_text(setup.file))
         return use_source(setup, path);
     const auto program = program::parse_code(setup.file);
@@ -262,7 +274,7 @@ std::optional<std::vector<std::byte>> parse_scalar(const std::string& text) {
     u32 bits = 0;
     u64 number = 0;
     if (type.size() < 2 || (type[0] != 'u' && type[0] != 's') || !parse_integer(type.substr(1), bits) ||
-        (bits != 8 && bits != 16 && bits != 32 && bits != 64) || !parse_integer(value, number))
+        (bits != 8 && bits != 16 && bits != 32 && bits != 64) || !parse_integer(value, bits, number))
         return std::nullopt;
     auto bytes = bytes_of(number);
     bytes.resize(bits / 8);
@@ -284,8 +296,9 @@ Attempt<void> set_arguments(Setup& setup, const RunOptions& options,
         } else if (auto scalar = parse_scalar(argument.text); scalar && !scalar->empty()) {
             value = *std::move(scalar);
         } else {
-            return give_up(usage, "--param {}: give TYPE=VALUE, TYPE one of u8 s8 ... u64 s64 f32 f64 bytes",
-                           argument.text);
+            return give_up(
+                usage, "--param {}: give TYPE=VALUE, TYPE one of u8 s8 ... u64 s64 f32 f64 bytes, a VALUE that fits",
+                argument.text);
         }
         const auto size = static_cast<u32>(value.size());
         u32 offset = align_up(next, std::min(std::bit_ceil(size), 8u));
@@ -302,6 +315,8 @@ Attempt<void> set_arguments(Setup& setup, const RunOptions& options,
         setup.launch.set_parameter(offset, value);
         next = offset + size;
     }
+    if (!options.arguments.empty() && options.arguments.size() < parameters.size())
+        return give_up(usage, "{} arguments for {} parameters", options.arguments.size(), parameters.size());
     return {};
 }
 
@@ -448,7 +463,7 @@ Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpret
                 continue;
             }
             for (std::size_t target = 0; target < pixel.targets.size(); ++target)
-                if (std::ranges::any_of(pixel.targets[target], [](u32 word) { return word != 0; }))
+                if ((setup.header->target_mask >> 4 * target & 0xf) != 0)
                     show(fmt::format("pixel {} target {}", i, target),
                          {pixel.targets[target].begin(), pixel.targets[target].end()});
             if (pixel.depth)
@@ -464,7 +479,7 @@ Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpret
         return give_up(failed, "{}", vertices.error().message);
     for (u32 address = 0; address < 0x400; address += 16) {
         const auto* const first = vertices->front().words.data() + address / 4;
-        if (std::any_of(first, first + 4, [](u32 word) { return word != 0; }))
+        if (setup.header->outputs.components[address >> 4] != 0)
             show(fmt::format("a[{:#x}]", address), {first, first + 4});
     }
     return result;
@@ -488,6 +503,8 @@ Attempt<void> run_program(const RunOptions& options) {
     if (archive::is_elf(setup.file))
         if (const auto image = archive::load_kernel(setup.file, options.kernel, 0))
             parameters = image->parameters;
+    if (!options.attributes.empty() && !setup.header)
+        return give_up(usage, "--in: a kernel has no attributes");
     if (auto done = set_banks(setup, options.banks); !done)
         return done;
     if (auto done = set_arguments(setup, options, parameters); !done)
@@ -591,8 +608,10 @@ int run_cases(const RunOptions& options) {
     for (const std::string& folder : options.cases) {
         const auto results = run_case(folder, options.step_limit);
         if (!results) {
+            std::error_code error;
+            const bool there = std::filesystem::exists(std::filesystem::path(folder) / "case.json", error);
             report_error(command, results.error().message);
-            worst = unavailable;
+            worst = std::max<int>(worst, there ? failed : unavailable);
             continue;
         }
         for (const VariantResult& result : *results) {

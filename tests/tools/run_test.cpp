@@ -186,6 +186,23 @@ TEST_F(Run, CorpusCasesAreComparedVariantByVariant) {
     EXPECT_EQ(changed.code, 1);
     EXPECT_THAT(changed.out, HasSubstr("1 differences, the first at byte 0x0"));
     EXPECT_EQ(run("--case nowhere").code, 3);
+    // Folders at fault.
+    const std::string good = read("changed/case.json");
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        EXPECT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+        write("changed/case.json", text);
+        const Outcome damaged = run("--case changed");
+        EXPECT_EQ(damaged.code, 1) << to;
+        return damaged.out;
+    };
+    EXPECT_THAT(with("\"exact\"", "\"about\""), HasSubstr("'\"about\"' is no way to compare"));
+    EXPECT_THAT(with("\"offset\": 0", "\"offset\": -8"), HasSubstr("a parameter at -8, of 8 bytes"));
+    EXPECT_THAT(with("\"offset\": 0", "\"offset\": 5000"), HasSubstr("a parameter at 5000"));
+    EXPECT_THAT(with("\"type\": \"buffer\"", "\"type\": \"u128\", \"value\": 1"),
+                HasSubstr("'u128' is no type of a parameter"));
+    EXPECT_THAT(with("{", "["), HasSubstr("parse error"));
 }
 
 TEST_F(Run, CubinsTakeTheirParametersFromTheFile) {
@@ -195,6 +212,7 @@ TEST_F(Run, CubinsTakeTheirParametersFromTheFile) {
     EXPECT_EQ(outcome.code, 0) << outcome.out;
     EXPECT_THAT(run("--cubin '" + cubin + "' --buffer zero:512 --param u32=1").out,
                 HasSubstr("argument 1 (u32=1) has 4 bytes, the kernel's parameter 8"));
+    EXPECT_THAT(run("--cubin '" + cubin + "' --buffer zero:512").out, HasSubstr("1 arguments for 2 parameters"));
     EXPECT_THAT(run("--cubin '" + cubin + "' --kernel other").out, HasSubstr("the file has no kernel other"));
 }
 
@@ -214,6 +232,15 @@ TEST_F(Run, ErrorsNameWhatIsWrongAndSetTheExitCode) {
     EXPECT_EQ(run("add.sass --print X1").code, 2);
     EXPECT_EQ(run("add.sass --bank 18=0").code, 2);
     EXPECT_EQ(run("add.sass --lane 32").code, 2);
+    EXPECT_EQ(run("add.sass --in 0x80=1").code, 2);
+    // Numbers that do not fit are not cut.
+    EXPECT_EQ(run("add.sass --grid 4294967297").code, 2);
+    EXPECT_EQ(run("add.sass --reg R2=0x100000000").code, 2);
+    EXPECT_EQ(run("add.sass --param u8=256").code, 2);
+    EXPECT_EQ(run("add.sass --param s16=-32769").code, 2);
+    EXPECT_EQ(run("add.sass --buffer zero:16 --param u32=-2147483648").code, 0);
+    write("empty.sass", "");
+    EXPECT_EQ(run("empty.sass").code, 1);
     EXPECT_EQ(run("").code, 2);
     EXPECT_THAT(run("--help").out, HasSubstr("--hardware"));
 }
