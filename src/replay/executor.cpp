@@ -36,6 +36,9 @@ gpu::Commands* Executor::drain() {
     completions_ = std::move(before.completions); // signalled with what follows: this is one stream
     if (const auto waited = s_.queue->wait(s_.queue->submitted()); !waited)
         log::error("waiting for the GPU: {}", waited.error().message);
+    for (const guest::Range& range : s_.memory->ranges()) // free where memory is imported
+        s_.gpu_memory->publish_to_guest(range.start, range.size);
+    s_.textures->finish_stores();
     ++drains_;
     return begin();
 }
@@ -118,6 +121,7 @@ Executor::Submission Executor::submit() {
         return out;
     leave_pass();
     auto stores = s_.textures->store_readable(*c_);
+    out.stores = s_.textures->has_stores();
     out.completions.insert(out.completions.begin(), std::make_move_iterator(stores.begin()),
                            std::make_move_iterator(stores.end()));
     // What the guest's CPU is going to read.

@@ -48,6 +48,7 @@ public:
     struct Submission {
         u64 number = 0; // 0: nothing was recorded since the last one; completions may run at once
         std::vector<Completion> completions;
+        bool stores = false; // some of them write guest memory
     };
     [[nodiscard]] Submission submit();
     [[nodiscard]] bool recording() const { return c_ != nullptr; }

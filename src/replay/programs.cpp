@@ -7,10 +7,18 @@
 
 namespace heaviside::replay {
 
+namespace {
+
+std::filesystem::path translations_in(const std::filesystem::path& cache) {
+    return cache.empty() ? cache : cache / "translations";
+}
+
+} // namespace
+
 static_assert(static_cast<int>(stream::Stage::Compute) == static_cast<int>(program::Stage::Compute));
 
 Programs::Programs(const gpu::Device& device, gpu::ShaderLibrary& library, shader::Options options, unsigned threads)
-    : device_(&device), library_(&library), options_(options) {
+    : device_(&device), library_(&library), options_(options), cache_(translations_in(device.options.cache_directory)) {
     for (unsigned i = 0; i < std::max(1u, threads); ++i)
         threads_.emplace_back([this] { work(); });
 }
@@ -90,7 +98,7 @@ Variant& Programs::translate_locked(StageCode& code, const shader::VariantKey& k
     const auto start = std::chrono::steady_clock::now();
     auto variant = std::make_unique<Variant>();
     variant->key = key;
-    auto translation = shader::translate(code.program, key, options_);
+    auto translation = cache_.translate(code.program, key, options_);
     if (translation) {
         variant->reflection = std::move(translation->reflection);
         variant->shader = library_->request(code.program.stage, translation->spirv);

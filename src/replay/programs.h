@@ -4,6 +4,7 @@
 #include "gpu/memory.h"
 #include "gpu/shader.h"
 #include "program/program.h"
+#include "shader/cache.h"
 #include "shader/interface.h"
 #include "stream/sink.h"
 
@@ -61,6 +62,7 @@ private:
     const gpu::Device* device_;
     gpu::ShaderLibrary* library_;
     shader::Options options_;
+    shader::TranslationCache cache_; // beside the driver's binaries
     mutable std::mutex mutex_;
     std::condition_variable work_ready_;
     std::deque<std::shared_ptr<StageCode>> queue_;

@@ -81,6 +81,7 @@ struct Replay::Impl {
     struct Done {
         u64 number;
         std::vector<Completion> completions;
+        bool stores;
     };
     std::mutex done_mutex;
     std::condition_variable done_ready;
@@ -204,7 +205,7 @@ void Replay::Impl::complete(Executor::Submission submission) {
         submission.number = queue->submitted();
     {
         const std::lock_guard lock(done_mutex);
-        done.push_back({submission.number, std::move(submission.completions)});
+        done.push_back({submission.number, std::move(submission.completions), submission.stores});
     }
     done_ready.notify_one();
 }
@@ -227,11 +228,22 @@ void Replay::Impl::watch() {
         }
         if (const auto waited = queue->wait(next.number); !waited)
             log::error("waiting for the GPU: {}", waited.error().message);
-        // Where memory is mirrored, only the replay thread may bring the GPU's writes to the guest.
+        const auto run = [&next] {
+            for (const Completion& c : next.completions)
+                c();
+        };
+        // Where memory is mirrored, only the replay thread may bring the GPU's writes to the guest, and what the CPU
+        // then stores there back to the mirror.
         if (device.capabilities.import_alignment == 0)
-            call([this] { publish_mirrors(); });
-        for (const Completion& c : next.completions)
-            c();
+            call([&] {
+                publish_mirrors();
+                run();
+                for (const guest::Range& range : memory.ranges())
+                    if (next.stores)
+                        gpu_memory->flush_to_gpu(range.start, range.size);
+            });
+        else
+            run();
         task_ready.notify_one(); // a queue may wait for one of these
     }
 }

@@ -146,8 +146,8 @@ public:
                                                               texture::MutableBytes rows,
                                                               const texture::LinearPitch& pitch);
 
-    // The open command buffer, opened if none is; and: submits it, waits for the GPU and opens another. Null: none can
-    // be had. Set once, by the executor.
+    // The open command buffer, opened if none is; and: submits it, waits for the GPU, finishes the stores and opens
+    // another. Null: none can be had. Set once, by the executor.
     struct Recording {
         std::function<gpu::Commands*()> commands, drain;
     };
@@ -155,6 +155,9 @@ public:
     // Records the stores of everything drawn into storage that the guest's CPU can read. Behind the last pass of a
     // submission; the results belong in front of its fences.
     [[nodiscard]] std::vector<std::function<void()>> store_readable(gpu::Commands& commands);
+    // Runs what is left of stores and downloads. The GPU's work before must be done.
+    void finish_stores() { deferred_.run(); }
+    [[nodiscard]] bool has_stores() const { return !deferred_.empty(); }
     // Whether the range has bytes that are not in guest memory yet, or not in the GPU's order.
     [[nodiscard]] bool is_unsettled(u64 address, u64 size) const;
     [[nodiscard]] bool anything_unsettled() const { return !unstored_.empty() || !deferred_.empty(); }

@@ -236,9 +236,11 @@ Result<std::function<void()>> Textures::record_store(gpu::Commands& commands, Te
         texture::MutableBytes bytes;
     };
     std::vector<Watched> watched{{t.storage, *bytes}};
-    for (const Texture* other : t.aliases)
-        if (const auto theirs = memory_->bytes(GuestAddress{other->begin()}, other->layout.size))
+    for (const Texture* other : t.aliases) {
+        const auto theirs = memory_->bytes(GuestAddress{other->begin()}, other->layout.size);
+        if (theirs && GuestRange{from, to - from}.touches({other->begin(), other->layout.size}))
             watched.push_back({other->storage, *theirs});
+    }
     for (const Watched& w : watched)
         w.state->pending.fetch_add(1, std::memory_order_relaxed);
     return deferred_.add({from, to - from}, [device = device_, tracker = tracker_, watched = std::move(watched), buffer,
@@ -304,10 +306,8 @@ gpu::Commands* Textures::settle(u64 address, u64 size) {
     if (!c)
         return nullptr;
     (void)store(*c, std::move(inside)); // run below
-    c = recording_.drain();
-    deferred_.run();
     gpu_writes_.clear();
-    return c;
+    return recording_.drain();
 }
 
 void Textures::storage_written_by_gpu(u64 address, u64 size, bool surely) {
