@@ -44,7 +44,7 @@ struct AsmOptions {
 int run_asm(const AsmOptions& options);
 
 struct TranslateOptions {
-    std::vector<std::string> inputs; // GPU areas, or folders with *.gpu.bin and *.ctrl.bin beside them
+    std::vector<std::string> inputs; // GPU areas and containers, or folders with *.gpu.bin, *.ctrl.bin and containers
     std::string control;             // control section of a single input
     std::string to = "spirv";        // spirv, glsl, msl, ir, json
     std::string output;              // file, or folder for several inputs; empty: standard output

@@ -67,7 +67,10 @@ void add_asm(CLI::App& app, AsmOptions& options) {
 void add_translate(CLI::App& app, TranslateOptions& options) {
     CLI::App* const command =
         app.add_subcommand("translate", "Translate programs to SPIR-V, GLSL, MSL, IR or reflection");
-    command->add_option("inputs", options.inputs, "GPU code areas, or folders of *.gpu.bin with *.ctrl.bin beside them")
+    command
+        ->add_option("inputs", options.inputs,
+                     "GPU code areas, cubins, DKSH, GLSLC and BNSH files, or folders of them and of *.gpu.bin with "
+                     "*.ctrl.bin beside")
         ->required();
     command->add_option("--control", options.control, "Control section of a single input");
     command->add_option("--to", options.to, "spirv, glsl, msl, ir or json")
@@ -115,8 +118,10 @@ void add_run(CLI::App& app, RunOptions& options) {
             ->expected(1)
             ->take_all();
     command->add_option("--reg", options.registers, "R2=VALUE: what a register holds at first");
-    command->add_option("--in", options.attributes,
-                        "ADDRESS=VALUE[,VALUE...]: input attributes of a graphics program, integers or floats");
+    command->add_option(
+        "--in", options.attributes,
+        "[N:|patch:]ADDRESS=VALUE[,VALUE...]: input attributes of a graphics program's vertices, or of vertex N, or of "
+        "the patch; integers or floats");
     command->add_option("--shared", options.shared_bytes, "Bytes of shared memory on top of the kernel's own");
     command->add_option("--local", options.local_bytes, "Bytes of local memory of a thread");
     command->add_option("--print", options.print, "R2,P0,CC: values at the end of every warp");

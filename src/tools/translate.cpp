@@ -1,11 +1,11 @@
 // heaviside translate: programs, one or whole folders, as SPIR-V, GLSL, MSL, IR or reflection.
-#include "archive/dksh.h"
 #include "program/program.h"
 #include "shader/cross.h"
 #include "shader/interface.h"
 #include "shader/ir_text.h"
 #include "tools/commands.h"
 #include "tools/terminal.h"
+#include "tools/translate_input.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,12 +20,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view command = "translate";
-constexpr std::string_view gpu_suffix = ".gpu.bin", control_suffix = ".ctrl.bin";
 
+// One input file, which may hold several programs.
 struct Job {
-    fs::path gpu, control; // control may be empty: the stage is then read from the program's header
-    fs::path output;       // empty: standard output
-    std::string error;
+    fs::path input, control; // control may be empty
+    fs::path output;         // of one program: the file; of several: the folder for them; empty: standard output
+    std::size_t programs = 0;
+    struct Failure {
+        std::string where, why;
+    };
+    std::vector<Failure> failures; // of programs, or of the file itself
 };
 
 std::string_view extension(const std::string& form) {
@@ -58,39 +62,64 @@ Result<std::string> translate_to(const std::string& form, const program::Program
     return std::string(reinterpret_cast<const char*>(translation->spirv.data()), translation->spirv.size() * 4);
 }
 
-// A program without its control section: bare, or the only one of a DKSH.
-Result<program::Program> parse_alone(Bytes bytes) {
-    if (!archive::is_dksh(bytes))
-        return program::parse_code(bytes);
-    auto programs = archive::parse_dksh(bytes);
-    if (!programs)
-        return tl::unexpected(programs.error());
-    if (programs->size() != 1)
-        return fail("a DKSH of {} programs; only those of one can be translated", programs->size());
-    return std::move(programs->front().program);
+std::string first_line(std::string_view text) {
+    return std::string(text.substr(0, text.find('\n')));
 }
 
-Result<void> run(const Job& job, const std::string& form) {
-    const auto gpu = read_file(job.gpu);
-    if (!gpu)
-        return tl::unexpected(gpu.error());
-    Result<program::Program> program;
-    std::vector<std::byte> control;
-    if (job.control.empty()) {
-        program = parse_alone(*gpu);
-    } else {
-        auto bytes = read_file(job.control);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        control = *std::move(bytes);
-        program = program::parse(control, *gpu);
+// Where a program of several goes: "cubin-file/kernel.spv".
+fs::path output_of(const Job& job, const std::string& name, const std::string& form) {
+    if (job.output.empty() || name.empty())
+        return job.output;
+    fs::path folder = job.output;
+    if (folder.extension() == extension(form))
+        folder.replace_extension();
+    std::string file = name; // names are the file's: no path may come of them
+    std::ranges::replace(file, '/', '_');
+    return folder / (file + std::string(extension(form)));
+}
+
+Result<void> write_text(const fs::path& path, std::string_view text) {
+    if (path.has_parent_path()) {
+        std::error_code ignored; // writing reports it
+        fs::create_directories(path.parent_path(), ignored);
     }
-    if (!program)
-        return tl::unexpected(program.error());
-    const auto text = translate_to(form, *program);
-    if (!text)
-        return tl::unexpected(text.error());
-    return write_file(job.output, *text);
+    return write_file(path, text);
+}
+
+void run(Job& job, const std::string& form) {
+    const std::string label = job.input.string();
+    const auto file = read_programs(job.input, job.control);
+    if (!file) {
+        job.programs = 1;
+        job.failures.push_back({label, file.error().message});
+        return;
+    }
+    job.programs = file->programs.size();
+    const bool several = job.programs > 1, to_screen = job.output.empty() || job.output == "-";
+    if (several && to_screen && form == "spirv") {
+        for (const NamedProgram& each : file->programs)
+            job.failures.push_back(
+                {label + ": " + each.name, "SPIR-V of several programs needs an output folder: -o DIR"});
+        return;
+    }
+    for (const NamedProgram& each : file->programs) {
+        const auto fault = [&](const Error& error) {
+            job.failures.push_back({several ? label + ": " + each.name : label, first_line(error.message)});
+        };
+        if (!each.program) {
+            fault(each.program.error());
+            continue;
+        }
+        const auto text = translate_to(form, *each.program);
+        if (!text) {
+            fault(text.error());
+            continue;
+        }
+        if (several && to_screen && form != "json")
+            fmt::print("// {}\n", each.name);
+        if (const auto written = write_text(output_of(job, each.name, form), *text); !written)
+            fault(written.error());
+    }
 }
 
 // "FOLDER/frag.gpu.bin" has its control section in "FOLDER/frag.ctrl.bin".
@@ -107,7 +136,8 @@ Result<std::vector<fs::path>> programs_in(const fs::path& folder) {
     std::vector<fs::path> found;
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        if (entry->path().string().ends_with(gpu_suffix))
+        if (std::error_code ignored; entry->is_regular_file(ignored) &&
+                                     (entry->path().string().ends_with(gpu_suffix) || is_container(entry->path())))
             found.push_back(entry->path());
     if (error)
         return fail("{}: {}", folder.string(), error.message());
@@ -116,8 +146,8 @@ Result<std::vector<fs::path>> programs_in(const fs::path& folder) {
 }
 
 // A program in a folder keeps its path below that folder: "out/case/frag.spv".
-fs::path output_in(const fs::path& folder, const fs::path& gpu, const fs::path& root, const std::string& form) {
-    std::string name = fs::relative(gpu, root).string();
+fs::path output_in(const fs::path& folder, const fs::path& input, const fs::path& root, const std::string& form) {
+    std::string name = input.lexically_relative(root).string();
     if (name.ends_with(gpu_suffix))
         name.resize(name.size() - gpu_suffix.size());
     return folder / (name + std::string(extension(form)));
@@ -127,13 +157,21 @@ Result<std::vector<Job>> plan(const TranslateOptions& options) {
     std::vector<Job> jobs;
     std::error_code error;
     const bool several = options.inputs.size() > 1 || fs::is_directory(options.inputs.front(), error);
+    const auto control_of = [&](const fs::path& input) {
+        return options.control.empty() ? control_beside(input) : fs::path(options.control);
+    };
+    const auto add = [&](const fs::path& input, const fs::path& output) {
+        Job& job = jobs.emplace_back();
+        job.input = input;
+        job.control = control_of(input);
+        job.output = output;
+    };
     if (several && !options.control.empty())
         return fail("--control goes with a single input; folders hold NAME{} beside NAME{}", control_suffix,
                     gpu_suffix);
     if (!several) {
-        const fs::path input = options.inputs.front();
-        return std::vector<Job>{
-            {input, options.control.empty() ? control_beside(input) : fs::path(options.control), options.output, {}}};
+        add(options.inputs.front(), options.output);
+        return jobs;
     }
     for (const std::string& input : options.inputs) {
         const bool folder = fs::is_directory(input, error);
@@ -141,16 +179,13 @@ Result<std::vector<Job>> plan(const TranslateOptions& options) {
         if (!programs)
             return tl::unexpected(programs.error());
         const fs::path root = folder ? fs::path(input) : fs::path(input).parent_path();
-        for (const fs::path& gpu : *programs)
-            jobs.push_back({gpu,
-                            control_beside(gpu),
-                            options.output.empty() ? fs::path{} : output_in(options.output, gpu, root, options.to),
-                            {}});
+        for (const fs::path& path : *programs)
+            add(path, options.output.empty() ? fs::path{} : output_in(options.output, path, root, options.to));
     }
     if (jobs.empty())
-        return fail("no NAME{} in {}", gpu_suffix, options.inputs.front());
+        return fail("no NAME{} and no shader container in {}", gpu_suffix, options.inputs.front());
     if (options.output.empty() && options.to == "spirv" && jobs.size() > 1)
-        return fail("SPIR-V of {} programs needs an output folder: -o DIR", jobs.size());
+        return fail("SPIR-V of {} files needs an output folder: -o DIR", jobs.size());
     return jobs;
 }
 
@@ -164,12 +199,7 @@ void run_all(std::vector<Job>& jobs, const TranslateOptions& options) {
     std::mutex screen;
     const auto work = [&] {
         for (std::size_t i = next++; i < jobs.size(); i = next++) {
-            if (jobs[i].output != options.output) { // in a folder, which -o may name before it exists
-                std::error_code ignored;            // writing reports it
-                fs::create_directories(jobs[i].output.parent_path(), ignored);
-            }
-            if (const auto result = run(jobs[i], options.to); !result)
-                jobs[i].error = result.error().message;
+            run(jobs[i], options.to);
             const std::size_t count = ++done;
             std::lock_guard lock(screen);
             progress.advance(count);
@@ -183,31 +213,40 @@ void run_all(std::vector<Job>& jobs, const TranslateOptions& options) {
         thread.join();
 }
 
-// Failures by reason, most frequent first: addresses and numbers are left out, so that equal faults count as one.
+// What is wrong, without the numbers in which equal faults differ.
+std::string reason_of(std::string_view why) {
+    std::string reason;
+    for (std::size_t i = 0; i < why.size(); ++i) {
+        if (why.compare(i, 2, "0x") == 0) {
+            reason += '#';
+            i = std::min(why.find_first_not_of("0123456789abcdef", i + 2), why.size()) - 1;
+        } else {
+            reason += why[i];
+        }
+    }
+    return reason;
+}
+
+// Failures by reason, most frequent first.
 void print_summary(const std::vector<Job>& jobs) {
     std::map<std::string, std::size_t> reasons;
-    std::size_t failures = 0;
+    std::size_t programs = 0, failures = 0;
     for (const Job& job : jobs) {
-        if (job.error.empty())
-            continue;
-        ++failures;
-        std::string reason;
-        for (std::size_t i = 0; i < job.error.size(); ++i) {
-            if (job.error.compare(i, 2, "0x") == 0) {
-                reason += '#';
-                i = std::min(job.error.find_first_not_of("0123456789abcdef", i + 2), job.error.size()) - 1;
-            } else {
-                reason += job.error[i];
-            }
-        }
-        ++reasons[reason];
+        programs += job.programs;
+        failures += job.failures.size();
+        for (const Job::Failure& failure : job.failures)
+            ++reasons[reason_of(failure.why)];
     }
-    fmt::print(stderr, "{} of {} programs translated\n", jobs.size() - failures, jobs.size());
+    fmt::print(stderr, "{} of {} programs translated\n", programs - failures, programs);
     std::vector<std::pair<std::size_t, std::string>> order;
     order.reserve(reasons.size());
     for (const auto& [reason, count] : reasons)
         order.emplace_back(count, reason);
-    std::sort(order.rbegin(), order.rend());
+    std::ranges::sort(order, [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    if (!order.empty())
+        fmt::print(stderr, " count  reason\n");
     for (const auto& [count, reason] : order)
         fmt::print(stderr, "{:6}  {}\n", count, reason);
 }
@@ -222,19 +261,20 @@ int run_translate(const TranslateOptions& options) {
     }
     for (const Job& job : *jobs) {
         std::error_code error;
-        if (job.gpu != "-" && !fs::exists(job.gpu, error)) {
-            report_error(command, fmt::format("{}: no such file", job.gpu.string()));
-            return unavailable;
-        }
+        for (const fs::path& path : {job.input, job.control})
+            if (!path.empty() && path != "-" && !fs::exists(path, error)) {
+                report_error(command, fmt::format("{}: no such file", path.string()));
+                return unavailable;
+            }
     }
     run_all(*jobs, options);
     bool ok = true;
     for (const Job& job : *jobs)
-        if (!job.error.empty()) {
+        for (const Job::Failure& failure : job.failures) {
             ok = false;
-            report_error(command, fmt::format("{}: {}", job.gpu.string(), job.error));
+            report_error(command, fmt::format("{}: {}", failure.where, failure.why));
         }
-    if (jobs->size() > 1 && !options.quiet)
+    if ((jobs->size() > 1 || jobs->front().programs > 1) && !options.quiet)
         print_summary(*jobs);
     return ok ? success : failed;
 }

@@ -306,7 +306,7 @@ TEST_F(Command, GraphsFollowTheStackAsTheVendorDoes) {
 }
 
 // Two kernels by the ELF-64 format: `first`, a bundle of a vendor's kernel, and `second`, the same again.
-std::string two_kernels() {
+std::string two_kernels(std::uint64_t last = 0x3848000000270708u) {
     std::string file(0x100 + 4 * 64, '\0');
     const auto put = [&](std::size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
     file.replace(0, 7,
@@ -321,8 +321,7 @@ std::string two_kernels() {
     file.replace(0x41, 11, ".text.first");
     file.replace(0x4d, 12, ".text.second");
     std::size_t at = 0x80;
-    for (const std::uint64_t word :
-         {0x083fc400e3e007f6u, 0x4c98078000870001u, 0xf0c8000002170007u, 0x3848000000270708u}) {
+    for (const std::uint64_t word : {0x083fc400e3e007f6u, 0x4c98078000870001u, 0xf0c8000002170007u, last}) {
         put(at, word);
         at += 8;
     }
@@ -400,6 +399,68 @@ TEST_F(Command, ProgramsOfADkshAreListedAndTranslated) {
     const Outcome translated = run("translate --to json '" + dksh + "'");
     EXPECT_EQ(translated.code, 0);
     EXPECT_THAT(translated.out, HasSubstr("workgroup"));
+}
+
+constexpr std::uint64_t exit_word = 0xe30000000007000f;
+
+TEST_F(Command, EachKernelOfACubinIsTranslated) {
+    const std::string cubin = write("two.cubin", two_kernels(exit_word));
+    const Outcome text = run("translate --to ir '" + cubin + "' 2>&1");
+    EXPECT_EQ(text.code, 0) << text.out;
+    EXPECT_THAT(text.out, testing::AllOf(HasSubstr("// first\n"), HasSubstr("// second\n"),
+                                         HasSubstr("2 of 2 programs translated\n")));
+    const Outcome refused = run("translate '" + cubin + "' 2>&1");
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.out, HasSubstr("two.cubin: second: SPIR-V of several programs needs an output folder: -o DIR"));
+    EXPECT_EQ(run("translate -q '" + cubin + "' -o '" + (folder / "out").string() + "'").code, 0);
+    for (const char* name : {"out/first.spv", "out/second.spv"})
+        EXPECT_EQ(read(name).substr(0, 4), std::string("\x03\x02\x23\x07", 4)) << name;
+}
+
+// In folders containers count by what they are, not by their names; equal faults are one line of the table.
+TEST_F(Command, ContainersOfAFolderAreTranslatedAndCountedByReason) {
+    write("two.cubin", two_kernels(exit_word));
+    write("notes.txt", "no program, no container");
+    write("cut", two_kernels(exit_word).substr(0, 0x3f));
+    for (const char* name : {"x.gpu.bin", "y.gpu.bin"})
+        write(name, std::string(32, '\xff')); // no instruction has these words
+    const std::string out = (folder / "out").string();
+    const Outcome outcome = run("translate '" + folder.string() + "' -o '" + out + "' -j 3 2>&1");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.out, HasSubstr("2 of 5 programs translated\n count  reason\n     2  "));
+    EXPECT_THAT(outcome.out, HasSubstr("cut: ELF: "));
+    EXPECT_EQ(outcome.out.find("notes.txt"), std::string::npos);
+    EXPECT_EQ(outcome.out.find('\r'), std::string::npos) << "no progress bar where there is no terminal";
+    EXPECT_TRUE(fs::exists(fs::path(out) / "two.cubin/second.spv"));
+}
+
+// By a terminal there is a bar, and colours.
+TEST_F(Command, ProgressIsShownOnATerminal) {
+    write("two.cubin", two_kernels(exit_word));
+    write("three.cubin", two_kernels(exit_word));
+    const std::string inner =
+        "'" HEAVISIDE_COMMAND "' translate " + folder.string() + " --to ir -o " + (folder / "out").string();
+    std::FILE* const pipe = popen(("script -qec \"" + inner + "\" /dev/null").c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string shown;
+    std::array<char, 4096> buffer;
+    for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
+        shown.append(buffer.data(), n);
+    ASSERT_EQ(pclose(pipe), 0) << shown;
+    EXPECT_THAT(shown, testing::AllOf(HasSubstr("translating ["), HasSubstr("2/2"), HasSubstr("4 of 4 programs")));
+}
+
+TEST_F(Command, TranslateSaysWhatIsMissing) {
+    const std::string source = write("v.sass", vertex_source);
+    ASSERT_EQ(run("asm '" + source + "' -o '" + (folder / "v").string() + "'").code, 0);
+    const std::string gpu = (folder / "v.gpu.bin").string();
+    EXPECT_EQ(run("translate '" + gpu + "' --control /no/such 2>/dev/null").code, 3);
+    EXPECT_EQ(run("translate '" + folder.string() + "' --control '" + gpu + "' 2>/dev/null").code, 2);
+    fs::create_directories(folder / "empty");
+    EXPECT_EQ(run("translate '" + (folder / "empty").string() + "' 2>/dev/null").code, 2);
+    const Outcome wrong = run("translate '" + gpu + "' --control '" + gpu + "' 2>&1");
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.out, HasSubstr("v.gpu.bin: "));
 }
 
 TEST_F(Command, SourceAssemblesBackToTheSameProgram) {
