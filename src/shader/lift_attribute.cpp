@@ -106,9 +106,11 @@ void ipa(Lifter& l, const Instruction& i) {
 // INVOCATION_INFO says invocation 0, so that the handles which code computes as invocation * vertices + vertex are the
 // vertex numbers themselves.
 void isberd(Lifter& l, const Instruction& i) {
-    if (i.get<maxwell::IsberdMode>() != maxwell::IsberdMode::Default)
+    if (i.get<maxwell::IsberdMode>() != maxwell::IsberdMode::Default || i.has(Modifier::OutputAttribute) ||
+        i.has(Modifier::Skew))
         return l.unsupported("mode");
-    l.result(i, l.reg(i.operand(Slot::A).reg));
+    const Operand a = i.operand(Slot::A);
+    l.result(i, l.add(l.reg(a.reg), static_cast<u32>(a.offset)));
 }
 
 void out(Lifter& l, const Instruction& i) {
@@ -126,24 +128,35 @@ void out(Lifter& l, const Instruction& i) {
     l.result(i, l.b.word(0)); // the handle of the open vertex: stores go to it whatever they name
 }
 
+// The sample is named by the register, plus the offset; the predicate says whether it is covered.
 void pixld(Lifter& l, const Instruction& i) {
-    ir::Special special{};
+    const auto special = [&](ir::Special which) { return l.b.op(Op::ReadSpecial, {}, static_cast<u32>(which)); };
+    const Operand a = i.operand(Slot::A);
+    const u8 p = i.operand(Slot::P).reg;
+    const auto covered = [&] {
+        const Value sample = l.and_mask(l.add(l.reg(a.reg), static_cast<u32>(a.offset)), 15);
+        return l.and_mask(l.b.op(Op::ShiftRightU, {special(ir::Special::SampleMaskIn), sample}), 1);
+    };
+    Value value;
     switch (i.get<maxwell::PixelOp>()) {
-    case maxwell::PixelOp::Count:
-        special = ir::Special::SampleCount;
-        break;
+    case maxwell::PixelOp::Count: // the shader is not told
+        return l.unsupported("number of samples");
     case maxwell::PixelOp::CovMask:
+        value = special(ir::Special::SampleMaskIn);
+        break;
     case maxwell::PixelOp::Covered:
-        special = ir::Special::SampleMaskIn;
+        value = covered();
         break;
     case maxwell::PixelOp::MyIndex:
-        special = ir::Special::SampleId;
+        value = special(ir::Special::SampleId);
         break;
     default:
         return l.unsupported("sample offset");
     }
-    l.set_pred(i.operand(Slot::P).reg, l.b.boolean(true));
-    l.result(i, l.b.op(Op::ReadSpecial, {}, static_cast<u32>(special)));
+    const Value is_covered = p == maxwell::true_predicate ? Value{} : l.bnot(l.is_zero(covered()));
+    l.result(i, value);
+    if (is_covered.valid())
+        l.set_pred(p, is_covered);
 }
 
 constexpr LiftRow rows[] = {

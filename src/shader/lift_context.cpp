@@ -6,11 +6,11 @@ using ir::Flag;
 using ir::Relation;
 
 Value Lifter::reg(u32 index) {
-    return index == maxwell::zero_register ? b.word(0) : b.get_register(index);
+    return index >= maxwell::zero_register ? b.word(0) : b.get_register(index);
 }
 
 void Lifter::set_reg(u32 index, Value value) {
-    if (index == maxwell::zero_register)
+    if (index >= maxwell::zero_register)
         return;
     if (guard.valid())
         value = select(guard, value, b.get_register(index));

@@ -40,7 +40,7 @@ public:
 
     void unsupported(std::string_view reason) { error = reason; }
 
-    // Guest state. RZ reads 0 and drops writes, PT reads true.
+    // Guest state. RZ reads 0 and drops writes, as do the registers behind it of wide operands; PT reads true.
     Value reg(u32 index);
     void set_reg(u32 index, Value value);
     Value pred(u32 index);
@@ -141,5 +141,6 @@ struct LiftRow {
 [[nodiscard]] std::span<const LiftRow> lift_image_rows();
 [[nodiscard]] std::span<const LiftRow> lift_warp_rows();
 [[nodiscard]] std::span<const LiftRow> lift_video_rows();
+[[nodiscard]] std::span<const LiftRow> lift_video_byte_rows();
 
 } // namespace heaviside::shader::lifting

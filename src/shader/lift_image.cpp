@@ -49,8 +49,11 @@ RawSize raw_size(Lifter& l, DataType type) {
     case DataType::S16:
         return {MemorySize::S16, 1, 1};
     case DataType::B64:
+    case DataType::U64:
+    case DataType::S64:
         return {MemorySize::B64, 2, 3};
     case DataType::B128:
+    case DataType::U128:
         return {MemorySize::B128, 4, 4};
     case DataType::None:
     case DataType::B32:
@@ -87,16 +90,9 @@ ImageMods image_mods(const Instruction& i, const Surface& surface) {
     return mods;
 }
 
-// .P or .D: bit 52, except that formatted SUATOM is 0xea4 and 0xea6.
+// .P; the others are .D.
 bool is_formatted(const Instruction& i) {
-    if (i.opcode() == Opcode::SUATOM)
-        return (i.word() >> 52 & 0xffd) == 0xea4;
-    return (i.word() >> 52 & 1) == 0;
-}
-
-bool is_compare_and_swap(const Instruction& i) {
-    const u64 top = i.word() >> 52;
-    return i.opcode() == Opcode::SUATOM && ((top & 0xffc) == 0xea8 || top == 0xead);
+    return i.has(Modifier::SurfaceTyped);
 }
 
 void suld(Lifter& l, const Instruction& i) {
@@ -169,8 +165,10 @@ void surface_atomic(Lifter& l, const Instruction& i, Value& old) {
     const Surface surface = surface_of(i);
     ImageMods mods = image_mods(i, surface);
     const auto operation = i.get<maxwell::AtomicOp>();
-    if (is_compare_and_swap(i))
+    if (operation == maxwell::AtomicOp::Cas)
         mods.op = ir::AtomicOp::CompareExchange;
+    else if (operation == maxwell::AtomicOp::SafeAdd)
+        mods.op = ir::AtomicOp::Add;
     else if (operation <= maxwell::AtomicOp::Exch)
         mods.op = static_cast<ir::AtomicOp>(operation); // the same numbers
     else
@@ -180,11 +178,8 @@ void surface_atomic(Lifter& l, const Instruction& i, Value& old) {
     Arguments arguments = surface_arguments(l, i, surface, mods.raw ? 2 : 0);
     const u8 data = i.operand(Slot::B).reg;
     arguments.add(l.reg(data));
-    if (mods.op == ir::AtomicOp::CompareExchange) {
-        if (data == maxwell::zero_register)
-            return l.unsupported("compare and swap with RZ");
+    if (mods.op == ir::AtomicOp::CompareExchange)
         arguments.add(l.reg(data + 1u));
-    }
     old = l.b.op(Op::ImageAtomic, arguments.span(), 0, mods.pack());
 }
 

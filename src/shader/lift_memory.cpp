@@ -1,4 +1,5 @@
 // Constant, local, shared and global memory, atomics and fences.
+#include "shader/interface.h"
 #include "shader/lift_context.h"
 
 #include <array>
@@ -66,24 +67,57 @@ void store(Lifter& l, const Instruction& i, Op op, Value address) {
     l.b.op(op, std::span(arguments).first(a.words + 1), 0, static_cast<u32>(a.size));
 }
 
+// Bank and offset of LDC. IL, ISL: the address runs on from bank to bank, 64 KiB each. IS: the register's upper half
+// counts banks, its lower half bytes.
+struct ConstantAddress {
+    Value bank; // added to the operand's; none: nothing is added
+    Value offset;
+};
+
+ConstantAddress constant_address(Lifter& l, maxwell::LdcMode mode, const Operand& source) {
+    const auto offset = static_cast<u32>(source.offset);
+    const Value index = l.reg(source.reg);
+    switch (mode) {
+    case maxwell::LdcMode::None:
+        break;
+    case maxwell::LdcMode::Il:
+    case maxwell::LdcMode::Isl: {
+        const Value sum = l.add(index, offset);
+        return {l.shift_right(sum, 16), l.and_mask(sum, 0xffff)};
+    }
+    case maxwell::LdcMode::Is:
+        return {l.shift_right(index, 16), l.add(l.and_mask(index, 0xffff), offset)};
+    }
+    return {{}, source.reg == maxwell::zero_register ? l.b.word(offset & 0xffff) : l.add(index, offset)};
+}
+
+// A word of the bank that `distance` chooses. Banks that are not there read 0.
+Value chosen_bank_word(Lifter& l, u8 first, Value distance, Value offset) {
+    if (!distance.valid())
+        return l.bank_word(first, offset);
+    Value word = l.b.word(0);
+    for (u32 bank = first; bank < banks::count; ++bank) {
+        const Value chosen = l.b.icompare(ir::Relation::EQ, false, distance, l.b.word(bank - first));
+        word = l.select(chosen, l.bank_word(static_cast<u8>(bank), offset), word);
+    }
+    return word;
+}
+
 void ldc(Lifter& l, const Instruction& i) {
-    if (i.get<maxwell::LdcMode>() != maxwell::LdcMode::None)
-        return l.unsupported("constant load with an indexed bank");
     const Operand source = i.operand(Slot::A);
-    const Value address =
-        source.reg == maxwell::zero_register ? l.b.word(static_cast<u32>(source.offset) & 0xffff) : l.address(source);
+    const auto [bank, address] = constant_address(l, i.get<maxwell::LdcMode>(), source);
     const auto type = i.get<DataType>();
     const Access a = access(l, type);
     const u8 d = i.operand(Slot::D).reg;
     if (a.size <= MemorySize::S16) {
         const u32 bits = a.size <= MemorySize::S8 ? 8 : 16;
         const Value first = l.b.op(Op::ShiftLeft, {l.and_mask(address, bits == 8 ? 3 : 2), l.b.word(3)});
-        const Value word = l.bank_word(source.bank, address);
+        const Value word = chosen_bank_word(l, source.bank, bank, address);
         return l.set_reg(d, l.b.op(is_signed(type) ? Op::BitExtractS : Op::BitExtractU, {word, first, l.b.word(bits)}));
     }
     std::array<Value, 4> words;
     for (u32 k = 0; k < a.words; ++k)
-        words[k] = l.bank_word(source.bank, l.add(address, 4 * k));
+        words[k] = chosen_bank_word(l, source.bank, bank, l.add(address, 4 * k));
     for (u32 k = 0; k < a.words; ++k)
         l.set_reg(d + k, words[k]);
 }
@@ -139,6 +173,8 @@ void for_each_window(Lifter& l, const Instruction& i, F access_in) {
     l.b.set_block(after);
 }
 
+// LD's predicate is a source, which takes part in how the hardware forms the address: the register pair is that
+// already.
 void ld(Lifter& l, const Instruction& i) {
     constexpr Op loads[] = {Op::LoadGlobal, Op::LoadShared, Op::LoadLocal};
     for_each_window(l, i, [&](u32 window, Value address) { load(l, i, loads[window], address); });
@@ -173,40 +209,35 @@ ir::AtomicType atomic_type(Lifter& l, DataType type) {
     }
 }
 
-// Compare-and-swap forms are known by their encoding: ATOM 0xee7 and 0xeef (bit 49: 64 bits), ATOMS 0xee4 and 0xee5,
-// and 0xee0 to 0xee3 for the variants that leave the lock to the program.
-struct CompareAndSwap {
-    bool is = false, wide = false, variant = false;
-};
-
-CompareAndSwap compare_and_swap(const Instruction& i) {
-    const u64 top = i.word() >> 52;
-    if (i.opcode() == Opcode::ATOM)
-        return {top == 0xee7 || top == 0xeef, (i.word() >> 49 & 1) != 0};
-    if (i.opcode() == Opcode::ATOMS && top >= 0xee0 && top <= 0xee5)
-        return {true, (top & 1) != 0, top < 0xee4};
-    return {};
-}
-
-void compare_and_swap(Lifter& l, const Instruction& i, Op op, Value address, CompareAndSwap form) {
-    const u8 data = i.operand(Slot::B).reg;
-    if (form.variant || data == maxwell::zero_register)
-        return l.unsupported("compare-and-swap variant");
-    const auto type = form.wide ? ir::AtomicType::U64 : ir::AtomicType::U32;
-    const u32 mods = ir::atomic_mods(ir::AtomicOp::CompareExchange, type);
-    const Value compare = form.wide ? l.pair(data) : l.reg(data);
-    const Value swap = form.wide ? l.pair(data + 2u) : l.reg(data + 1u);
-    const Value old = l.b.op(op, {address, compare, swap}, 0, mods);
-    if (form.wide)
+// B names the compare value, with the new value behind it, or one of them while the other is RZ (instruction.h). CAST
+// gives 1 where it swapped and 0 elsewhere.
+void compare_and_swap(Lifter& l, const Instruction& i, Op op, Value address, ir::AtomicType type) {
+    const bool wide = type == ir::AtomicType::U64 || type == ir::AtomicType::S64;
+    const Operand b = i.operand(Slot::B);
+    const auto value = [&](u32 index) { return wide ? l.pair(index) : l.reg(index); };
+    constexpr u32 zero = maxwell::zero_register;
+    const u32 behind = b.reg == zero ? zero : b.reg + (wide ? 2u : 1u);
+    const Value compare = value(b.value == 2 ? zero : b.reg);
+    const Value swap = value(b.value == 1 ? zero : b.value == 2 ? b.reg : behind);
+    const auto word = wide ? ir::AtomicType::U64 : ir::AtomicType::U32;
+    const Value old = l.b.op(op, {address, compare, swap}, 0, ir::atomic_mods(ir::AtomicOp::CompareExchange, word));
+    if (i.get<maxwell::AtomicOp>() == maxwell::AtomicOp::Cast) {
+        const auto equal = [&](Value x, Value y) { return l.b.icompare(ir::Relation::EQ, false, x, y); };
+        Value same = wide ? equal(l.b.op(Op::Low, {old}), l.b.op(Op::Low, {compare})) : equal(old, compare);
+        if (wide)
+            same = l.band(same, equal(l.b.op(Op::High, {old}), l.b.op(Op::High, {compare})));
+        return l.result(i, l.select(same, l.b.word(1), l.b.word(0)));
+    }
+    if (wide)
         l.set_pair(i.operand(Slot::D).reg, old);
     else
         l.result(i, old);
 }
 
 void atomic(Lifter& l, const Instruction& i, Op op, Value address) {
-    if (const auto form = compare_and_swap(i); form.is)
-        return compare_and_swap(l, i, op, address, form);
     const auto guest_operation = i.get<maxwell::AtomicOp>();
+    if (guest_operation == maxwell::AtomicOp::Cas || guest_operation == maxwell::AtomicOp::Cast)
+        return compare_and_swap(l, i, op, address, atomic_type(l, i.get<DataType>()));
     ir::AtomicOp operation = ir::AtomicOp::Add;
     if (guest_operation <= maxwell::AtomicOp::Exch)
         operation = static_cast<ir::AtomicOp>(guest_operation); // the same numbers

@@ -8,8 +8,8 @@ using ir::Special;
 using program::Stage;
 
 void vote(Lifter& l, const Instruction& i) {
-    if (!i.has(Slot::P))
-        return l.unsupported("vote of a vertex group");
+    if (!i.has(Slot::S))
+        return; // VOTE.VTG tells the clipper about whole primitives: nothing that a program can see
     constexpr Op votes[] = {Op::VoteAll, Op::VoteAny, Op::VoteEqual};
     const Value source = l.predicate(i, Slot::S);
     const u8 p = i.operand(Slot::P).reg, d = i.operand(Slot::D).reg;
@@ -31,24 +31,33 @@ void shfl(Lifter& l, const Instruction& i) {
         l.set_pred(p, valid);
 }
 
-// The mode is in bits 32-34, the reduction in bits 35-36.
+// SPIR-V has one barrier, which waits for the whole workgroup. It stands for each of the sixteen, for those of a part
+// of the workgroup and for arrivals too: that is stricter than the machine, and ends as long as all warps pass equally
+// many.
 void bar(Lifter& l, const Instruction& i) {
-    const u64 mode = i.word() >> 32 & 7;
-    constexpr u64 sync = 0, reduce = 2;
-    if (mode == sync) {
+    switch (i.get<maxwell::BarrierMode>()) {
+    case maxwell::BarrierMode::Sync:
+    case maxwell::BarrierMode::SyncAll:
+    case maxwell::BarrierMode::Arrive:
         l.b.op(Op::Barrier);
-    } else if (mode == reduce) {
-        const Value reduced =
-            l.b.op(Op::BarrierReduce, {l.predicate(i, Slot::S)}, static_cast<u32>(i.word() >> 35 & 3));
-        l.b.set_register(scratch::barrier_result, reduced);
-    } else {
-        l.unsupported("split barrier");
+        return;
+    case maxwell::BarrierMode::Reduce: {
+        const auto operation = i.get<maxwell::BarrierReduction>(); // the IR has the same numbers
+        const Value reduced = l.b.op(Op::BarrierReduce, {l.predicate(i, Slot::S)}, static_cast<u32>(operation));
+        const bool count = operation == maxwell::BarrierReduction::PopCount;
+        l.b.set_register(scratch::barrier_result, count ? reduced : l.and_mask(reduced, 1));
+        return;
     }
+    case maxwell::BarrierMode::Scan:
+        break;
+    }
+    l.unsupported("scanning barrier: nothing is known of what it gives");
 }
 
-// What the last BAR.RED gave, as a number and as a predicate.
+// What the last BAR.RED gave, as a number and as a predicate. The state of a barrier, which B2R without RESULT reads,
+// is the scheduler's: 0 (ledger row GFX-177).
 void b2r(Lifter& l, const Instruction& i) {
-    const Value result = l.b.get_register(scratch::barrier_result);
+    const Value result = i.has(Slot::I) ? l.b.word(0) : l.b.get_register(scratch::barrier_result);
     l.result(i, result);
     if (i.has(Slot::P))
         l.set_pred(i.operand(Slot::P).reg, l.bnot(l.is_zero(result)));
