@@ -1,5 +1,7 @@
 #include "tests/corpus/run.h"
 
+#include "tests/corpus/samples.h"
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -42,8 +44,8 @@ public:
         nvnQueueFinish(&machine_.queue);
         if (recorder_alive_)
             nvnCommandBufferFinalize(&commands_);
-        if (program_alive_)
-            nvnProgramFinalize(&program_);
+        for (NVNprogram& program : programs_)
+            nvnProgramFinalize(&program);
         for (NVNsampler& sampler : samplers_)
             nvnSamplerFinalize(&sampler);
         for (NVNtexture& texture : textures_)
@@ -58,15 +60,18 @@ public:
 
     std::vector<Blob> run() {
         make_pools();
-        make_program();
         begin_recording();
+        for (const Resource& resource : test_.inputs)
+            if (resource.samples > 1)
+                draw_samples(resource);
+        nvnCommandBufferBindProgram(&commands_, &make_program(test_.stages),
+                                    test_.draw ? NVN_SHADER_STAGE_ALL_GRAPHICS_BITS : NVN_SHADER_STAGE_COMPUTE_BIT);
         bind_resources();
         if (test_.draw)
             draw(*test_.draw);
         else
             nvnCommandBufferDispatchCompute(&commands_, test_.dispatch[0], test_.dispatch[1], test_.dispatch[2]);
-        nvnCommandBufferBarrier(&commands_, NVN_BARRIER_ORDER_PRIMITIVES_BIT | NVN_BARRIER_ORDER_FRAGMENTS_BIT |
-                                                NVN_BARRIER_INVALIDATE_TEXTURE_BIT | NVN_BARRIER_INVALIDATE_SHADER_BIT);
+        barrier();
         for (const Output& output : test_.outputs)
             request(output);
         submit_and_wait();
@@ -93,14 +98,25 @@ private:
         pools_alive_ = true;
     }
 
-    void make_program() {
-        require(nvnProgramInitialize(&program_, &machine_.device), "nvnProgramInitialize failed");
-        program_alive_ = true;
+    NVNprogram& make_program(const std::vector<Stage>& stages) {
+        NVNprogram& program = programs_.emplace_back();
+        if (!nvnProgramInitialize(&program, &machine_.device)) {
+            programs_.pop_back();
+            throw std::runtime_error("nvnProgramInitialize failed");
+        }
         std::vector<NVNshaderData> shaders;
-        for (const Stage& stage : test_.stages)
-            shaders.push_back({code_.address(code_.put(stage.gpu, 256)), stage.control.data()});
-        require(nvnProgramSetShaders(&program_, static_cast<int>(shaders.size()), shaders.data()),
+        for (const Stage& stage : stages) {
+            controls_.push_back(stage.control); // the program keeps what it points at
+            shaders.push_back({code_.address(code_.put(stage.gpu, 256)), controls_.back().data()});
+        }
+        require(nvnProgramSetShaders(&program, static_cast<int>(shaders.size()), shaders.data()),
                 "nvnProgramSetShaders refused the program");
+        return program;
+    }
+
+    void barrier() {
+        nvnCommandBufferBarrier(&commands_, NVN_BARRIER_ORDER_PRIMITIVES_BIT | NVN_BARRIER_ORDER_FRAGMENTS_BIT |
+                                                NVN_BARRIER_INVALIDATE_TEXTURE_BIT | NVN_BARRIER_INVALIDATE_SHADER_BIT);
     }
 
     void begin_recording() {
@@ -113,8 +129,6 @@ private:
         nvnCommandBufferBeginRecording(&commands_);
         nvnCommandBufferSetTexturePool(&commands_, &texture_pool_);
         nvnCommandBufferSetSamplerPool(&commands_, &sampler_pool_);
-        nvnCommandBufferBindProgram(&commands_, &program_,
-                                    test_.draw ? NVN_SHADER_STAGE_ALL_GRAPHICS_BITS : NVN_SHADER_STAGE_COMPUTE_BIT);
     }
 
     NVNtexture& make_texture(NVNtextureTarget target, NVNformat format, const std::array<int, 3>& size, int layers,
@@ -194,9 +208,49 @@ private:
         return id;
     }
 
+    std::uint64_t register_texture(const NVNtexture& texture, const Sampler& sampler) {
+        const int id = next_texture_id_++;
+        nvnTexturePoolRegisterTexture(&texture_pool_, id, &texture, nullptr);
+        return nvnDeviceGetTextureHandle(&machine_.device, id, register_sampler(sampler));
+    }
+
+    // Texels of multisampled textures cannot be written from the CPU: a draw brings them there from a plain texture.
+    void draw_samples(const Resource& resource) {
+        require(resource.target == NVN_TEXTURE_TARGET_2D_MULTISAMPLE, "multisampled arrays are not supported");
+        Resource source = resource;
+        source.target = NVN_TEXTURE_TARGET_2D;
+        source.size[0] *= resource.samples;
+        NVNtexture& plain = make_texture(source.target, source.format.nvn, source.size, 1, 1, 1, 0);
+        write_levels(plain, source);
+        const NVNtexture& texture =
+            make_texture(resource.target, resource.format.nvn, resource.size, 1, 1, resource.samples, 0);
+        by_resource_[&resource] = &texture;
+        const NVNtexture* const target = &texture;
+        nvnCommandBufferSetRenderTargets(&commands_, 1, &target, nullptr, nullptr, nullptr);
+        nvnCommandBufferSetViewport(&commands_, 0, 0, resource.size[0], resource.size[1]);
+        nvnCommandBufferSetScissor(&commands_, 0, 0, resource.size[0], resource.size[1]);
+        bind_multisampling(resource.samples);
+        nvnCommandBufferBindProgram(&commands_, &make_program(sample_writer(resource.samples)),
+                                    NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+        nvnCommandBufferBindTexture(&commands_, NVN_SHADER_STAGE_FRAGMENT, 0, register_texture(plain, Sampler{}));
+        nvnCommandBufferDrawArrays(&commands_, NVN_DRAW_PRIMITIVE_TRIANGLES, 0, 3);
+        barrier();
+    }
+
+    void bind_multisampling(int samples) {
+        NVNmultisampleState multisample;
+        nvnMultisampleStateSetDefaults(&multisample);
+        if (samples > 1) {
+            nvnMultisampleStateSetMultisampleEnable(&multisample, NVN_TRUE);
+            nvnMultisampleStateSetSamples(&multisample, samples);
+        }
+        nvnCommandBufferBindMultisampleState(&commands_, &multisample);
+    }
+
     // Makes the texture, gives it its texels and registers it; the handle is what a shader reads.
     std::uint64_t texture_handle(const Resource& resource, bool image) {
-        require(resource.samples == 1, "multisampled texels cannot be written from the CPU");
+        if (resource.samples > 1)
+            return register_texture(*by_resource_.at(&resource), resource.sampler);
         const int flags = image ? NVN_TEXTURE_FLAGS_IMAGE : 0;
         NVNtexture& texture = make_texture(
             resource.target, resource.format.nvn,
@@ -209,13 +263,11 @@ private:
         else
             write_levels(texture, resource);
         by_resource_[&resource] = &texture;
+        if (!image)
+            return register_texture(texture, resource.sampler);
         const int id = next_texture_id_++;
-        if (image) {
-            nvnTexturePoolRegisterImage(&texture_pool_, id, &texture, nullptr);
-            return nvnDeviceGetImageHandle(&machine_.device, id);
-        }
-        nvnTexturePoolRegisterTexture(&texture_pool_, id, &texture, nullptr);
-        return nvnDeviceGetTextureHandle(&machine_.device, id, register_sampler(resource.sampler));
+        nvnTexturePoolRegisterImage(&texture_pool_, id, &texture, nullptr);
+        return nvnDeviceGetImageHandle(&machine_.device, id);
     }
 
     void bind_resources() {
@@ -277,8 +329,10 @@ private:
     }
 
     void bind_targets(const Draw& draw) {
-        require(draw.samples == 1, "multisampled targets cannot be read sample by sample");
-        const NVNtextureTarget kind = draw.layers > 1 ? NVN_TEXTURE_TARGET_2D_ARRAY : NVN_TEXTURE_TARGET_2D;
+        require(draw.samples == 1 || draw.layers == 1, "multisampled arrays are not supported");
+        const NVNtextureTarget kind = draw.samples > 1  ? NVN_TEXTURE_TARGET_2D_MULTISAMPLE
+                                      : draw.layers > 1 ? NVN_TEXTURE_TARGET_2D_ARRAY
+                                                        : NVN_TEXTURE_TARGET_2D;
         const std::array<int, 3> size{draw.width, draw.height, 1};
         std::vector<const NVNtexture*> colors;
         NVNchannelMaskState mask;
@@ -286,13 +340,13 @@ private:
         for (const Target& target : draw.targets) {
             const auto location = static_cast<std::size_t>(target.location);
             colors.resize(std::max(colors.size(), location + 1));
-            colors[location] = &make_texture(kind, target.format.nvn, size, draw.layers, 1, 1, 0);
+            colors[location] = &make_texture(kind, target.format.nvn, size, draw.layers, 1, draw.samples, 0);
             targets_[target.location] = colors[location];
             if (target.unused)
                 nvnChannelMaskStateSetChannelMask(&mask, target.location, NVN_FALSE, NVN_FALSE, NVN_FALSE, NVN_FALSE);
         }
         if (draw.depth)
-            depth_ = &make_texture(kind, NVN_FORMAT_DEPTH32F, size, draw.layers, 1, 1, 0);
+            depth_ = &make_texture(kind, NVN_FORMAT_DEPTH32F, size, draw.layers, 1, draw.samples, 0);
         nvnCommandBufferSetRenderTargets(&commands_, static_cast<int>(colors.size()), colors.data(), nullptr, depth_,
                                          nullptr);
         nvnCommandBufferSetScissor(&commands_, 0, 0, draw.width, draw.height);
@@ -338,9 +392,7 @@ private:
         NVNcolorState color;
         nvnColorStateSetDefaults(&color);
         nvnCommandBufferBindColorState(&commands_, &color);
-        NVNmultisampleState multisample;
-        nvnMultisampleStateSetDefaults(&multisample);
-        nvnCommandBufferBindMultisampleState(&commands_, &multisample);
+        bind_multisampling(draw.samples);
         nvnCommandBufferSetProvokingVertexMode(&commands_, 0); // the first, as in Vulkan
         nvnCommandBufferSetPointSize(&commands_, 1);
         if (draw.patch_vertices > 0)
@@ -369,6 +421,18 @@ private:
                 data_.address(data_.put(draw.indices, 256)), draw.first_vertex, draw.first_instance, draw.instances);
     }
 
+    // A dispatch that stores every sample of a target.
+    void read_samples(const NVNtexture& texture, std::size_t bytes) {
+        const Draw& draw = *test_.draw;
+        readback_.push_back(data_.take(bytes, 256));
+        nvnCommandBufferBindProgram(&commands_, &make_program({sample_reader(draw.width, draw.samples)}),
+                                    NVN_SHADER_STAGE_COMPUTE_BIT);
+        nvnCommandBufferBindTexture(&commands_, NVN_SHADER_STAGE_COMPUTE, 0, register_texture(texture, Sampler{}));
+        nvnCommandBufferBindStorageBuffer(&commands_, NVN_SHADER_STAGE_COMPUTE, 0, data_.address(readback_.back()),
+                                          bytes);
+        nvnCommandBufferDispatchCompute(&commands_, draw.width * draw.samples, draw.height, 1);
+    }
+
     // Where the output's bytes will be once the work is done; records the copy out of a texture.
     void request(const Output& output) {
         using Kind = Output::Kind;
@@ -395,6 +459,10 @@ private:
         }
         case Kind::Color:
             texture = targets_.at(output.location);
+            if (test_.draw->samples > 1) {
+                require(output.element.bytes() == 16, "samples are read as four words");
+                return read_samples(*texture, output.reference.size());
+            }
             break;
         case Kind::Depth:
             texture = depth_;
@@ -429,7 +497,8 @@ private:
                     NVN_MEMORY_POOL_FLAGS_SHADER_CODE};
     NVNtexturePool texture_pool_;
     NVNsamplerPool sampler_pool_;
-    NVNprogram program_;
+    std::deque<NVNprogram> programs_; // references stay valid
+    std::deque<Blob> controls_;
     NVNcommandBuffer commands_;
     std::vector<std::uint64_t> control_;
     std::deque<NVNtexture> textures_; // references stay valid
@@ -440,7 +509,7 @@ private:
     const NVNtexture* depth_ = nullptr;
     std::vector<std::ptrdiff_t> readback_;
     int next_texture_id_ = first_id;
-    bool pools_alive_ = false, program_alive_ = false, recorder_alive_ = false;
+    bool pools_alive_ = false, recorder_alive_ = false;
 };
 
 } // namespace
