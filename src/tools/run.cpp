@@ -414,23 +414,63 @@ std::string hex_text(Bytes bytes) {
     return text;
 }
 
-// Runs a vertex or a fragment program for one vertex or one quad with the given attributes; prints what leaves it.
-Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpreter::Launch launch) {
-    interpreter::Attributes inputs;
-    for (const std::string& text : options.attributes) {
+struct StageInputs {
+    std::vector<interpreter::Attributes> vertices;
+    interpreter::Attributes patch;
+};
+
+// [WHOM:]ADDRESS=VALUE[,VALUE...], WHOM a vertex' number or `patch`; without it all of `count` or more vertices.
+Attempt<StageInputs> parse_attributes(const std::vector<std::string>& texts, std::size_t count) {
+    constexpr u32 most_vertices = 32, all = most_vertices, patch = all + 1;
+    struct Given {
+        u32 whom = all, address = 0;
+        std::vector<u32> words;
+    };
+    std::vector<Given> given;
+    for (const std::string& text : texts) {
+        Given each;
         const std::size_t equals = text.find('=');
-        u32 address = 0;
-        if (equals == std::string::npos || !parse_integer(std::string_view(text).substr(0, equals), address))
-            return give_up(usage, "--in {}: give ADDRESS=VALUE[,VALUE...]", text);
-        for (std::string_view rest = std::string_view(text).substr(equals + 1); !rest.empty(); address += 4) {
+        std::string_view place = std::string_view(text).substr(0, equals);
+        const std::size_t colon = place.find(':');
+        bool good = equals != std::string::npos;
+        if (good && colon != std::string_view::npos) {
+            const std::string_view whom = place.substr(0, colon);
+            good = whom == "patch" || (parse_integer(whom, each.whom) && each.whom < most_vertices);
+            if (whom == "patch")
+                each.whom = patch;
+            else if (good)
+                count = std::max<std::size_t>(count, each.whom + 1);
+            place.remove_prefix(colon + 1);
+        }
+        if (!good || !parse_integer(place, each.address))
+            return give_up(usage, "--in {}: give [N:|patch:]ADDRESS=VALUE[,VALUE...], N below {}", text, most_vertices);
+        for (std::string_view rest = std::string_view(text).substr(equals + 1); !rest.empty();) {
             const std::size_t comma = std::min(rest.find(','), rest.size());
-            u32 word = 0;
-            if (!parse_word(std::string(rest.substr(0, comma)), word) || address >= 0x400)
+            if (!parse_word(std::string(rest.substr(0, comma)), each.words.emplace_back()) ||
+                each.address + 4 * each.words.size() > 0x400)
                 return give_up(usage, "--in {}: values are integers or floats, addresses below 0x400", text);
-            inputs.set(address, word);
             rest.remove_prefix(std::min(comma + 1, rest.size()));
         }
+        given.push_back(std::move(each));
     }
+    StageInputs inputs;
+    inputs.vertices.resize(count);
+    for (const Given& each : given)
+        for (u32 i = 0; i < each.words.size(); ++i)
+            for (u32 vertex = 0; vertex <= count; ++vertex)
+                if (vertex == count ? each.whom == patch : each.whom == all || each.whom == vertex)
+                    (vertex == count ? inputs.patch : inputs.vertices[vertex]).set(each.address + 4 * i, each.words[i]);
+    return inputs;
+}
+
+// Runs a graphics program for one primitive, patch or quad with the given attributes; prints what leaves it.
+Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpreter::Launch launch) {
+    using maxwell::ShaderType;
+    const ShaderType type = setup.header->type;
+    const bool alone = type == ShaderType::Vertex || type == ShaderType::VertexA || type == ShaderType::Pixel;
+    const auto inputs = parse_attributes(options.attributes, alone ? 1 : 3);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
     interpreter::StageProgram program{launch, *setup.header, {}};
     Json result = Json::object();
     const auto show = [&](const std::string& name, const std::vector<u32>& words) {
@@ -443,10 +483,11 @@ Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpret
             text += fmt::format(" {:08x} ({:g})", word, std::bit_cast<f32>(word));
         std::puts(text.c_str());
     };
-    if (setup.header->type == maxwell::ShaderType::Pixel) {
+    if (type == ShaderType::Pixel) {
         interpreter::PixelInputs planes;
         for (std::size_t i = 0; i < planes.planes.size(); ++i)
-            planes.planes[i] = {static_cast<f64>(std::bit_cast<f32>(inputs.words[i])), 0, 0, inputs.words[i]};
+            planes.planes[i] = {static_cast<f64>(std::bit_cast<f32>(inputs->vertices[0].words[i])), 0, 0,
+                                inputs->vertices[0].words[i]};
         interpreter::Quad quad;
         quad.inputs = &planes;
         for (u32 i = 0; i < 4; ++i) {
@@ -466,21 +507,56 @@ Attempt<Json> run_stage(const Setup& setup, const RunOptions& options, interpret
                 if ((setup.header->target_mask >> 4 * target & 0xf) != 0)
                     show(fmt::format("pixel {} target {}", i, target),
                          {pixel.targets[target].begin(), pixel.targets[target].end()});
+            if (pixel.sample_mask)
+                show(fmt::format("pixel {} sample mask", i), {*pixel.sample_mask});
             if (pixel.depth)
                 show(fmt::format("pixel {} depth", i), {std::bit_cast<u32>(*pixel.depth)});
         }
         return result;
     }
-    if (setup.header->type != maxwell::ShaderType::Vertex && setup.header->type != maxwell::ShaderType::VertexA)
-        return give_up(failed, "only kernels, vertex and fragment programs run here; other stages have primitives to "
-                               "read, which interpreter/stage.h takes");
-    const auto vertices = interpreter::run_vertices(program, {&inputs, 1});
-    if (!vertices)
-        return give_up(failed, "{}", vertices.error().message);
-    for (u32 address = 0; address < 0x400; address += 16) {
-        const auto* const first = vertices->front().words.data() + address / 4;
-        if (setup.header->outputs.components[address >> 4] != 0)
-            show(fmt::format("a[{:#x}]", address), {first, first + 4});
+    const auto show_vertex = [&](const std::string& name, const interpreter::Attributes& vertex) {
+        for (u32 address = 0; address < 0x400; address += 16)
+            if (const auto* const first = vertex.words.data() + address / 4;
+                setup.header->outputs.components[address >> 4] != 0)
+                show(fmt::format("{}a[{:#x}]", name, address), {first, first + 4});
+    };
+    const auto show_vertices = [&](const std::string& name, const std::vector<interpreter::Attributes>& vertices) {
+        for (std::size_t i = 0; i < vertices.size(); ++i)
+            show_vertex(vertices.size() == 1 ? std::string() : fmt::format("{} {} ", name, i), vertices[i]);
+    };
+    if (type == ShaderType::Geometry) {
+        const auto invocations =
+            interpreter::run_geometry(program, inputs->vertices, static_cast<u32>(inputs->vertices.size()));
+        if (!invocations)
+            return give_up(failed, "{}", invocations.error().message);
+        for (std::size_t i = 0; i < invocations->size(); ++i)
+            for (std::size_t k = 0; k < (*invocations)[i].size(); ++k) {
+                const interpreter::EmittedVertex& vertex = (*invocations)[i][k];
+                const std::string name = fmt::format("invocation {} stream {} vertex {} ", i, vertex.stream, k);
+                show_vertex(name, vertex.attributes);
+                if (vertex.ends_primitive)
+                    show(name + "ends its primitive", {});
+            }
+    } else if (type == ShaderType::TessControl) {
+        const auto patch = interpreter::run_tess_control(program, inputs->vertices);
+        if (!patch)
+            return give_up(failed, "{}", patch.error().message);
+        show_vertices("point", patch->points);
+        for (u32 address = 0; address < 0x400; address += 16) {
+            const auto* const first = patch->words.words.data() + address / 4;
+            if (std::any_of(first, first + 4, [](u32 word) { return word != 0; }))
+                show(fmt::format("patch a[{:#x}]", address), {first, first + 4});
+        }
+    } else {
+        constexpr u32 tess_coord = 0x2f0;
+        const interpreter::TessPoint point{inputs->vertices[0].number(tess_coord),
+                                           inputs->vertices[0].number(tess_coord + 4)};
+        const auto vertices = type == ShaderType::TessEval
+                                  ? interpreter::run_tess_eval(program, {inputs->vertices, inputs->patch}, {&point, 1})
+                                  : interpreter::run_vertices(program, inputs->vertices);
+        if (!vertices)
+            return give_up(failed, "{}", vertices.error().message);
+        show_vertices("vertex", *vertices);
     }
     return result;
 }

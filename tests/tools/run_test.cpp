@@ -155,6 +155,34 @@ TEST_F(Run, GraphicsProgramsTakeAttributes) {
     EXPECT_EQ(outcome.out, "a[0x70] 3fc00000 (1.5) 40600000 (3.5) 00000000 (0) 3f800000 (1)\n");
 }
 
+TEST_F(Run, PrimitivesAndPatchesTakeAttributesByVertex) {
+    // Vertex 2's input, emitted once.
+    write("geometry.sass", ".stage geometry\n.topology points\n.max_vertices 1\n.in 0 x\n.out 0 x\n"
+                           "    MOV32I R1, 0x2\n    ISBERD R2, [R1]\n    ALD R3, a[0x80], R2\n"
+                           "    AST a[0x80], R3, RZ\n    OUT.EMIT_THEN_CUT R0, RZ, RZ\n    EXIT\n");
+    const Outcome geometry = run("geometry.sass --in 0x80=1.0 --in 2:0x80=3.0");
+    EXPECT_EQ(geometry.code, 0) << geometry.out;
+    EXPECT_THAT(geometry.out, HasSubstr("invocation 0 stream 0 vertex 0 a[0x80] 40400000 (3) "));
+    EXPECT_THAT(geometry.out, HasSubstr("ends its primitive"));
+    // Each control point's number, and a level.
+    write("control.sass", ".stage tess_control\n.threads 2\n.patch 1\n.in 0 x\n.out 0 x\n"
+                          "    S2R R0, SR_INVOCATION_ID\n    AST a[0x80], R0, RZ\n"
+                          "    MOV32I R1, 0x40800000\n    AST.P a[0x0], R1, RZ\n    EXIT\n");
+    const Outcome control = run("control.sass");
+    EXPECT_EQ(control.code, 0) << control.out;
+    EXPECT_THAT(control.out, HasSubstr("point 1 a[0x80] 00000001"));
+    EXPECT_THAT(control.out, HasSubstr("patch a[0x0] 40800000 (4)"));
+    // The coordinate, and a word of the patch.
+    write("eval.sass", ".stage tess_eval\n.in 0 x\n.out position xy\n"
+                       "    ALD.O R0, a[0x2f0]\n    ALD.P R1, a[0x20]\n    AST.64 a[0x70], R0\n    EXIT\n");
+    const Outcome eval = run("eval.sass --in 0x2f0=0.5,0.25 --in patch:0x20=7");
+    EXPECT_EQ(eval.code, 0) << eval.out;
+    EXPECT_THAT(eval.out, HasSubstr("a[0x70] 3f000000 (0.5) 00000007"));
+    EXPECT_EQ(run("eval.sass --in 32:0x80=1").code, 2);
+    EXPECT_EQ(run("eval.sass --in x:0x80=1").code, 2);
+    EXPECT_EQ(run("eval.sass --in 0x3fc=1,2").code, 2);
+}
+
 TEST_F(Run, TablesOfMeasuredResultsAreCounted) {
     write("table.tsv", "# a comment\n"
                        "add\t00000005\tMOV R2, c[2][0]; IADD R2, R2, 1\tR2\t00000006\n"
