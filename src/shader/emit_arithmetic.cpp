@@ -105,6 +105,21 @@ Id Emitter::flush(Id value, bool wanted) {
     return wanted && explicit_flush ? flushed(value) : value;
 }
 
+// An operand of a sum or product. Zeros, and denormals that may be flushed to one, are kept from a compiler that would
+// forget about signs: a root constant that is 0 is part of them.
+Id Emitter::term(Value v) {
+    const Inst& inst = ir[v];
+    const bool wide = inst.type == Type::U64;
+    if (!repairs_zeros || !is_const(v) || ((wide ? inst.mods & 0x7ff00000 : inst.imm & 0x7f800000) != 0))
+        return f(v);
+    constexpr u32 root_flags = 10;
+    const Id zero = root(root_flags, Basic::U32);
+    if (!wide)
+        return bitcast(Basic::F32, module.op(spv::Op::OpBitwiseOr, t(Basic::U32), zero, c(inst.imm)));
+    const Id high = module.op(spv::Op::OpBitwiseOr, t(Basic::U32), zero, c(inst.mods));
+    return bitcast(Basic::F64, module.op(spv::Op::OpCompositeConstruct, t(Basic::U32x2), c(inst.imm), high));
+}
+
 Id Emitter::flushed(Id value) {
     const Id word = bitcast(Basic::U32, value);
     const Id exponent = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), word, c(0x7f800000));
@@ -246,7 +261,7 @@ void Emitter::float_arithmetic(Value v, const Inst& inst) {
     const bool unfused = inst.op == Op::FFma && options.unfused_multiply_add;
     const bool through_double = rounding != Rounding::Nearest || (exact_floats && (unfused || scale != 1.0f));
     const auto source = [&](unsigned i) {
-        return through_double && ftz ? flushed(f(arg(v, i))) : flush(f(arg(v, i)), ftz);
+        return through_double && ftz ? flushed(term(arg(v, i))) : flush(term(arg(v, i)), ftz);
     };
     const Id a = source(0), b = source(1), third = inst.count > 2 ? source(2) : 0;
     Id result = 0;
@@ -265,6 +280,11 @@ void Emitter::float_arithmetic(Value v, const Inst& inst) {
         };
         const auto scaled = [&](Id x, f32 by) { return exact(module.op(spv::Op::OpFMul, t(Basic::F32), x, cf(by))); };
         result = operation(scale != 1.0f ? scaled(a, scale) : a, b, third);
+        if (repairs_zeros && inst.op != Op::FFma) {
+            const spv::Op join = inst.op == Op::FMul ? spv::Op::OpBitwiseXor : spv::Op::OpBitwiseAnd;
+            const Id signs = module.op(join, t(Basic::U32), bitcast(Basic::U32, a), bitcast(Basic::U32, b));
+            result = with_sign_of_zero(result, signs, Basic::F32);
+        }
         if (ftz && explicit_flush && inst.op == Op::FAdd) {
             result = flushed(result); // a denormal sum is exact
         } else if (ftz && explicit_flush) {
@@ -285,7 +305,9 @@ void Emitter::float_arithmetic(Value v, const Inst& inst) {
         Id instead = cf(0); // plus C: only rounding down leaves its negative zero
         if (inst.op == Op::FFma)
             instead =
-                rounding == Rounding::Down ? third : exact(module.op(spv::Op::OpFAdd, t(Basic::F32), cf(0), third));
+                rounding == Rounding::Down
+                    ? third
+                    : select(Basic::F32, module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), third, cf(0)), cf(0), third);
         result = select(Basic::F32, zero, instead, result);
     }
     define_f(v, result);
@@ -311,22 +333,24 @@ void Emitter::half_fma(Value v, const Inst& inst) {
     const bool fmz = (inst.mods & ir::float_fmz) != 0, ftz = fmz || (inst.mods & ir::float_ftz) != 0;
     Id halves[2];
     for (unsigned i = 0; i < 2; ++i) {
-        const Id a = flush(f(arg(v, 3 * i)), ftz), b = flush(f(arg(v, 3 * i + 1)), ftz),
-                 third = flush(f(arg(v, 3 * i + 2)), ftz);
+        const Id a = flush(term(arg(v, 3 * i)), ftz), b = flush(term(arg(v, 3 * i + 1)), ftz),
+                 third = flush(term(arg(v, 3 * i + 2)), ftz);
         const auto is_zero = [&](Id x) { return module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), x, cf(0)); };
-        const auto without_zeros = [&](Id product, Id zero_of_type, Basic type) {
+        const auto unless_zero = [&](Id product, Id instead) {
             if (!fmz)
                 return product;
             const Id zero = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), is_zero(a), is_zero(b));
-            return select(type, zero, zero_of_type, product);
+            return select(Basic::F32, zero, instead, product);
         };
         if (!exact_floats) {
             const Id product = module.ext(GLSLstd450Fma, t(Basic::F32), {a, b, third});
-            halves[i] = without_zeros(product, third, Basic::F32);
+            halves[i] = unless_zero(product, third);
             continue;
         }
-        const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), to_double(a), to_double(b)));
-        halves[i] = narrow_to_odd(sum_to_odd(without_zeros(product, cd(0), Basic::F64), to_double(third), 0));
+        const Id product = wide_product(a, b);
+        const Id sum = narrow_to_odd(sum_to_odd(product, to_double(third), 0));
+        const Id instead = select(Basic::F32, is_zero(third), cf(0), third);
+        halves[i] = unless_zero(sum, instead);
     }
     pack_halves(v, halves[0], halves[1], ftz ? ir::float_ftz : 0);
 }

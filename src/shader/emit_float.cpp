@@ -44,8 +44,33 @@ Id Emitter::next_double(Id value, Id up) {
     return bitcast(Basic::F64, module.op(spv::Op::OpIAdd, t(Basic::U64), bits, step));
 }
 
+// `value` with the sign of `sign` (a word) if it is zero: for devices whose compiler drops the sign of zeros.
+Id Emitter::with_sign_of_zero(Id value, Id sign, Basic type) {
+    const Id bit = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), sign, c(0x80000000));
+    const bool wide = type == Basic::F64;
+    const Id zero = bitcast(type, wide ? module.op(spv::Op::OpCompositeConstruct, t(Basic::U32x2), c(0), bit) : bit);
+    const Id is_zero = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), value, wide ? cd(0) : cf(0));
+    return select(type, is_zero, zero, value);
+}
+
+// The product of two singles, exact.
+Id Emitter::wide_product(Id a, Id b) {
+    const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), to_double(a), to_double(b)));
+    if (!repairs_zeros)
+        return product;
+    const Id signs = module.op(spv::Op::OpBitwiseXor, t(Basic::U32), bitcast(Basic::U32, a), bitcast(Basic::U32, b));
+    return with_sign_of_zero(product, signs, Basic::F64);
+}
+
 Id Emitter::sum_to_odd(Id a, Id b, u32 mods) {
-    const Sum sum = two_sum(a, b, mods);
+    Sum sum = two_sum(a, b, mods);
+    if (repairs_zeros) { // numbers that cancel have different signs
+        const auto high = [&](Id x) {
+            return module.op(spv::Op::OpCompositeExtract, t(Basic::U32), bitcast(Basic::U32x2, x), 1u);
+        };
+        const spv::Op join = rounding_of(mods) == Rounding::Down ? spv::Op::OpBitwiseOr : spv::Op::OpBitwiseAnd;
+        sum.near = with_sign_of_zero(sum.near, module.op(join, t(Basic::U32), high(a), high(b)), Basic::F64);
+    }
     const Id inexact = module.op(spv::Op::OpFOrdNotEqual, t(Basic::Bool), sum.error, cd(0));
     const Id last =
         module.op(spv::Op::OpBitwiseAnd, t(Basic::U64), bitcast(Basic::U64, sum.near), module.constant(Basic::U64, 1));
@@ -59,7 +84,7 @@ Id Emitter::sum_to_odd(Id a, Id b, u32 mods) {
 Id Emitter::wide_result(Op op, Id a, Id b, Id third, u32 mods) {
     if (op == Op::FAdd)
         return sum_to_odd(to_double(a), to_double(b), mods);
-    const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), to_double(a), to_double(b)));
+    const Id product = wide_product(a, b);
     return op == Op::FMul ? product : sum_to_odd(product, to_double(third), mods);
 }
 
@@ -287,58 +312,6 @@ Id Emitter::directed_sum(Id a, Id b, u32 mods) {
         break;
     }
     return select(Basic::F64, moves, next_double(sum.near, up), sum.near);
-}
-
-// a * b = near + error, exactly, while nothing overflows (T. Dekker's product: halves of 26 bits).
-Emitter::Sum Emitter::two_product(Id a, Id b) {
-    const auto op = [&](spv::Op code, Id x, Id y) { return exact(module.op(code, t(Basic::F64), x, y)); };
-    const auto upper = [&](Id x) {
-        const Id scaled = op(spv::Op::OpFMul, x, cd(0x1p27 + 1));
-        return op(spv::Op::OpFSub, scaled, op(spv::Op::OpFSub, scaled, x));
-    };
-    const Id near = op(spv::Op::OpFMul, a, b);
-    const Id ah = upper(a), bh = upper(b), al = op(spv::Op::OpFSub, a, ah), bl = op(spv::Op::OpFSub, b, bh);
-    Id rest = op(spv::Op::OpFSub, op(spv::Op::OpFMul, ah, bh), near);
-    rest = op(spv::Op::OpFAdd, rest, op(spv::Op::OpFMul, ah, bl));
-    rest = op(spv::Op::OpFAdd, rest, op(spv::Op::OpFMul, al, bh));
-    return {near, op(spv::Op::OpFAdd, rest, op(spv::Op::OpFMul, al, bl))};
-}
-
-void Emitter::double_arithmetic(Value v, const Inst& inst) {
-    const Id a = f(arg(v, 0)), b2 = f(arg(v, 1));
-    const bool directed = rounding_of(inst.mods) != Rounding::Nearest;
-    const bool emulated = inst.op == Op::DFma && options.unfused_multiply_add && exact_floats;
-    const Id third = inst.op == Op::DFma ? f(arg(v, 2)) : 0;
-    const auto plain = [&] {
-        if (inst.op == Op::DFma)
-            return module.ext(GLSLstd450Fma, t(Basic::F64), {a, b2, third});
-        return exact(module.op(inst.op == Op::DAdd ? spv::Op::OpFAdd : spv::Op::OpFMul, t(Basic::F64), a, b2));
-    };
-    if (!directed && !emulated)
-        return define_f(v, plain());
-    Id result = 0;
-    if (inst.op == Op::DAdd) {
-        result = directed_sum(a, b2, inst.mods);
-    } else {
-        const Sum product = two_product(a, b2);
-        if (inst.op == Op::DMul) {
-            result = directed_sum(product.near, product.error, inst.mods);
-        } else { // S. Boldo and G. Melquiond: what is lost twice is summed to odd, then rounded once
-            const Sum inner = two_sum(third, product.error, 0);
-            const Sum outer = two_sum(product.near, inner.near, inst.mods);
-            result = directed_sum(outer.near, sum_to_odd(inner.error, outer.error, 0), inst.mods);
-        }
-    }
-    // zeros keep the sign that the plain operation gives them, infinities and NaNs have no errors to sum
-    const Id simple = plain();
-    const Id magnitude = module.ext(GLSLstd450FAbs, t(Basic::F64), {simple});
-    const Id finite =
-        module.op(spv::Op::OpFOrdLessThan, t(Basic::Bool), magnitude, module.constant(Basic::F64, 0x7ff0000000000000));
-    Id special = module.op(spv::Op::OpLogicalNot, t(Basic::Bool), finite);
-    if (rounding_of(inst.mods) != Rounding::Down || inst.op == Op::DMul)
-        special = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), special,
-                            module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), result, cd(0)));
-    define_f(v, select(Basic::F64, special, simple, result));
 }
 
 } // namespace heaviside::shader

@@ -776,6 +776,8 @@ void Emitter::stage_modes(Id entry) {
     using spv::ExecutionMode;
     module.capability(spv::Capability::SignedZeroInfNanPreserve);
     module.mode(entry, ExecutionMode::SignedZeroInfNanPreserve, {32});
+    if (module.has(Basic::F64))
+        module.mode(entry, ExecutionMode::SignedZeroInfNanPreserve, {64});
     switch (program.stage) {
     case Stage::Vertex:
         break;

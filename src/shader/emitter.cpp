@@ -17,7 +17,7 @@ Emitter::Emitter(const ir::Program& ir_, const ir::FlowGraph& graph_, const ir::
                  const program::Program& program_, const VariantKey& key_, const Options& options_)
     : ir(ir_), graph(graph_), structure(structure_), program(program_), key(key_), options(options_),
       exact_floats(options_.exact_denormals || program_.layout == &program::kernel_layout),
-      explicit_flush(exact_floats) {}
+      explicit_flush(exact_floats), repairs_zeros(exact_floats && options_.drops_added_zeros) {}
 
 Result<Translation> emit_spirv(const ir::Program& ir, const ir::FlowGraph& graph, const ir::Structure& structure,
                                const program::Program& program, const VariantKey& key, const Options& options) {
@@ -55,6 +55,10 @@ Result<Translation> Emitter::run() {
                 (void)locate_function();
                 break;
             }
+    for (BlockId b : graph.order)
+        for (u32 id : ir.blocks[b].insts)
+            if (double_in_integers(ir.insts[id]))
+                (void)double_fma_function();
     const Id entry = module.begin_function(void_type, main_type);
     current_label = module.start_body();
     terminated = false;

@@ -104,6 +104,7 @@ private:
     bool arithmetic(Value v, const ir::Inst& inst);
     [[nodiscard]] Id flush(Id value, bool wanted);
     [[nodiscard]] Id flushed(Id value);
+    [[nodiscard]] Id term(Value v);
     [[nodiscard]] Id shift(spv::Op op, Value value, Value count);
     [[nodiscard]] Id compare_float(u32 mods, Id a, Id b);
     [[nodiscard]] Id float_to_integer(Id value, bool wide_source, bool wide, bool is_signed, u32 mods);
@@ -121,10 +122,11 @@ private:
     };
     [[nodiscard]] Id to_double(Id single);
     [[nodiscard]] Sum two_sum(Id a, Id b, u32 mods);
-    [[nodiscard]] Sum two_product(Id a, Id b);
     [[nodiscard]] Id next_double(Id value, Id up);
     [[nodiscard]] Id sum_to_odd(Id a, Id b, u32 mods);
     [[nodiscard]] Id directed_sum(Id a, Id b, u32 mods);
+    [[nodiscard]] Id with_sign_of_zero(Id value, Id sign, Basic type);
+    [[nodiscard]] Id wide_product(Id a, Id b);
     [[nodiscard]] Id wide_result(ir::Op op, Id a, Id b, Id third, u32 mods);
     [[nodiscard]] Id narrow(Id wide, u32 mods);
     [[nodiscard]] Id flush_narrowed(Id single, Id wide, u32 mods);
@@ -132,6 +134,11 @@ private:
     [[nodiscard]] Id half_value(Id half, bool flush_denormals);
     [[nodiscard]] Id narrow_to_odd(Id wide);
     void integer_to_float(Value v, const ir::Inst& inst);
+
+    // --- emit_double.cpp
+    struct WideInteger;
+    [[nodiscard]] bool double_in_integers(const ir::Inst& inst) const;
+    [[nodiscard]] Id double_fma_function();
     void double_arithmetic(Value v, const ir::Inst& inst);
 
     // --- emit_memory.cpp
@@ -226,6 +233,7 @@ private:
     const Options& options;
     const bool exact_floats;   // denormals and halves as the machine has them, whatever the device does by itself
     const bool explicit_flush; // denormals are flushed by instructions
+    const bool repairs_zeros;  // signs of zeros are, behind a compiler that drops them
     spirv::Module module;
     Reflection reflection;
     maxwell::ShaderProgramHeader header;
@@ -249,6 +257,7 @@ private:
     // memory
     std::array<Id, banks::count> bank_variables{};
     Id bank_block = 0, root_variable = 0, locate_id = 0, map_variable = 0;
+    Id double_fma_id = 0;
     Id shared_id = 0, local_id = 0, shared_reduce = 0, warp_variable = 0;
     u32 warp_threads = 0;
     u32 shared_words = 0, local_words = 0;

@@ -40,6 +40,16 @@ bool compare(Relation relation, bool less, bool equal) {
     }
 }
 
+// Half in bits 0-15 to single; `flush`: denormals become zero.
+u32 single_of_half(u32 half, bool flush) {
+    const u32 sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    if (exponent == 31)
+        return sign | 0x7f800000 | fraction << 13;
+    if (exponent != 0)
+        return sign | (exponent + 112) << 23 | fraction << 13;
+    return flush ? sign : sign | std::bit_cast<u32>(static_cast<f32>(fraction) * 0x1p-24f);
+}
+
 // The value of an integer or bit operation on constants.
 std::optional<u64> evaluate(const Inst& inst, const u64 (&a)[4]) {
     const u32 x = static_cast<u32>(a[0]), y = static_cast<u32>(a[1]), z = static_cast<u32>(a[2]);
@@ -126,6 +136,8 @@ std::optional<u64> evaluate(const Inst& inst, const u64 (&a)[4]) {
         return x ^ 0x80000000u;
     case Op::FAbs:
         return x & 0x7fffffffu;
+    case Op::HalfToFloat:
+        return single_of_half(x >> 16 * inst.imm, (inst.mods & (float_ftz | float_fmz)) != 0);
     case Op::AddCarry:
         return (u64{x} + y + z) >> 32;
     default:
@@ -218,6 +230,9 @@ private:
             if (is(a, 0) || is(b, 0))
                 return program.constant(Type::U1, 0);
             return is(b, 1) ? a : is(a, 1) ? b : none;
+        case Op::BitExtractU:
+        case Op::BitExtractS:
+            return is(a, 0) || is(args[2], 0) ? program.constant(Type::U32, 0) : none;
         case Op::IMul:
             if (is(a, 0) || is(b, 0))
                 return program.constant(Type::U32, 0);

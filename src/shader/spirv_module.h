@@ -53,6 +53,7 @@ public:
     [[nodiscard]] Id glsl() const { return glsl_import; } // GLSL.std.450
 
     Id type(Basic basic);
+    [[nodiscard]] bool has(Basic basic) const { return basics[static_cast<unsigned>(basic)] != 0; }
     Id pointer(spv::StorageClass storage, Id pointee);
     Id function_type(Id result, std::span<const Id> parameters);
     // Types that are made by hand: the caller keeps them.

@@ -132,7 +132,7 @@ private:
         const u32 offset = space.base ? 0 : layout::scratch_offset;
         const std::string address = offset != 0 ? fmt::format("[R18+{:#x}]", offset) : std::string(space.address);
         const u32 kind = below(space.base && space.base[0] == 'R' && space.base[1] == 'Z' ? 2 : 3);
-        if (kind == 2 && size.bytes >= 4 && size.bytes <= 8) {
+        if (kind == 2 && size.bytes >= 4 && size.bytes <= (space.base ? 4 : 8)) { // shared memory has none of 64 bits
             static constexpr const char* operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH"};
             const char* operation = operations[size.bytes == 8 ? 1 + below(5) : below(9)];
             const bool global = !space.base;

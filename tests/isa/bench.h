@@ -15,10 +15,10 @@
 
 namespace heaviside::test {
 
-// A device of the lower floors, without the API above them. Made by the first test that needs it.
+// A device of the lower floors, without the API above them. One thread at a time.
 class Bench {
 public:
-    static Bench& get() {
+    static Bench& get() { // made by the first test that needs it
         static Bench bench;
         return bench;
     }
@@ -34,7 +34,7 @@ public:
         shader::Options options;
         options.subgroup_size = subgroup_size();
         options.validate = true;
-        options.unfused_multiply_add = device->capabilities.cpu_device;
+        options.unfused_multiply_add = options.drops_added_zeros = device->capabilities.cpu_device;
         auto translation = shader::translate(program, {}, options);
         if (!translation)
             return translation.error().message;
@@ -95,7 +95,6 @@ public:
         return {};
     }
 
-private:
     Bench() {
         auto options = gpu::DeviceOptions::from_environment();
         options.cache_directory.clear();
@@ -111,6 +110,7 @@ private:
         queue_ = std::move(*gpu::Queue::create(*device, *layout_, heap_.get(), shaders_.get()));
     }
 
+private:
     std::unique_ptr<gpu::BindingLayout> layout_;
     std::unique_ptr<gpu::DescriptorHeap> heap_;
     std::unique_ptr<gpu::ShaderLibrary> shaders_;
