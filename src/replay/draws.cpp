@@ -214,10 +214,12 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
     stores_in_pass_ = stores || (stored_before && draws_in_pass_);
     if (samples_attachment_ && draws_in_pass_)
         c_->in_pass_barrier();
-    const bool parameters_changed =
-        parameters_.base_vertex != base_vertex || parameters_.base_instance != base_instance;
+    const bool parameters_changed = parameters_.base_vertex != base_vertex ||
+                                    parameters_.base_instance != base_instance ||
+                                    parameters_.samples != static_cast<u32>(samples_);
     parameters_.base_vertex = base_vertex;
     parameters_.base_instance = base_instance;
+    parameters_.samples = static_cast<u32>(samples_);
     for (const Stage stage : graphics_stages)
         mark_storage_written(stage);
     if ((g_->dirty & (dirty::uniforms | dirty::storage | dirty::handles | dirty::programs)) || parameters_changed ||

@@ -1,6 +1,7 @@
 #include "replay/driver_bank.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace heaviside::replay {
@@ -23,6 +24,25 @@ struct Writer {
                 put(first + stride * i, slots[i]);
     }
 };
+
+// Where the open compiler's fragment programs find the position of sample s of the pixel at (x, y): the word
+// s + 8 * (x & 1) + 16 * (y & 3), whose halves are x and y: in 1/16 pixel from bit 12 on, and below that the distance
+// from the centre in 1/4096 (the corpus README). Positions are the standard ones, which Vulkan devices have too.
+constexpr u32 sample_positions = 0x830;
+
+void put_sample_positions(const Writer& w, u32 samples) {
+    static constexpr std::array<u8, 2> positions[] = {{8, 8},                                // one sample
+                                                      {12, 12}, {4, 4},                      // two
+                                                      {6, 2},   {14, 6}, {2, 10},  {10, 14}, // four
+                                                      {9, 5},   {7, 11}, {13, 9},  {5, 3},
+                                                      {3, 13},  {1, 7},  {11, 15}, {15, 1}}; // eight
+    const u32 count = std::min(std::bit_floor(std::max(samples, 1u)), 8u);
+    const auto half = [](u32 sixteenths) { return sixteenths << 12 | ((sixteenths - 8) * 256 & 0xfff); };
+    for (u32 word = 0; word < 64; ++word) {
+        const auto& at = positions[count - 1 + word % 8 % count];
+        w.put(sample_positions + 4 * word, half(at[0]) | half(at[1]) << 16);
+    }
+}
 
 } // namespace
 
@@ -66,6 +86,8 @@ void fill_driver_bank(const program::DriverBankLayout& layout, program::Stage st
                 w.put(layout.workgroup_count + 4 * axis, p.workgroups[axis]);
         return;
     }
+    if (stage == program::Stage::Fragment && &layout == &program::open_compiler_layout)
+        put_sample_positions(w, p.samples);
     if (layout.base_vertex != absent)
         w.put(layout.base_vertex, p.base_vertex);
     if (layout.base_instance != absent)

@@ -12,6 +12,7 @@ namespace heaviside::replay {
 struct DriverParameters {
     std::array<u32, 3> workgroups{};
     u32 base_vertex = 0, base_instance = 0, draw_id = 0;
+    u32 samples = 1; // of the render targets
 };
 
 [[nodiscard]] bool is_driver_bank(const program::DriverBankLayout& layout, u32 bank);

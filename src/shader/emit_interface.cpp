@@ -538,15 +538,23 @@ Emitter::FragmentValue Emitter::fragment_input(u32 address, const FragmentRead& 
     if (input.variable == 0)
         declare_fragment_input(input, address, how.mode);
     const Id pointer = chain(StorageClass::Input, t(Basic::F32), input.variable, c(component(address)));
-    if (input.flat || how.sampling == InterpolationSampling::Default ||
-        (program.per_sample && how.sampling == InterpolationSampling::Centroid))
+    // A program that runs for each sample: its variables are at the sample, which is the machine's centroid then.
+    // Without CENTROID the machine stays at the pixel's centre.
+    const bool centre = how.sampling == InterpolationSampling::Default;
+    const auto plain = program.per_sample ? InterpolationSampling::Centroid : InterpolationSampling::Default;
+    if (input.flat || how.sampling == plain)
         return {load(Basic::F32, pointer), input.perspective};
     module.capability(spv::Capability::InterpolationFunction);
+    if (centre)
+        return {module.ext(GLSLstd450InterpolateAtOffset, t(Basic::F32),
+                           {pointer, module.constant_null(t(Basic::F32x2))}),
+                input.perspective};
     if (how.sampling == InterpolationSampling::Centroid)
         return {module.ext(GLSLstd450InterpolateAtCentroid, t(Basic::F32), {pointer}), input.perspective};
+    // Twelve bits count: tables of sample positions hold something else above them (docs/isa.md).
     const Id word = u(how.offset);
     const auto axis = [&](u32 bit) {
-        const Id part = module.op(spv::Op::OpBitFieldSExtract, t(Basic::U32), word, c(bit), c(16));
+        const Id part = module.op(spv::Op::OpBitFieldSExtract, t(Basic::U32), word, c(bit), c(12));
         const Id number = module.op(spv::Op::OpConvertSToF, t(Basic::F32), part);
         return module.op(spv::Op::OpFMul, t(Basic::F32), number, cf(1.0f / 4096));
     };
