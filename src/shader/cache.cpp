@@ -4,9 +4,9 @@
 #include "translator_version.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
-#include <concepts>
 #include <cstring>
 #include <fstream>
 #include <span>
@@ -99,22 +99,12 @@ void members(const VariantKey& key, F&& f) {
     f(points), f(uint_images), f(sint_images), f(geometry_input_vertices), f(tess_domain), f(tess_spacing);
     f(tess_clockwise), f(tess_points);
 }
-// Options grows with the devices: its members are taken as they are, by their number.
-struct Anything {
-    template <class T>
-    operator T() const; // NOLINT: for counting only, never defined
-};
-template <class T, class F>
-requires std::same_as<T, Options>
-void members(const T& options, F&& f) {
-    using A = Anything;
-    if constexpr (requires { T{A{}, A{}, A{}, A{}, A{}, A{}, A{}}; }) {
-        const auto& [a, b, c, d, e, g, h] = options;
-        f(a), f(b), f(c), f(d), f(e), f(g), f(h);
-    } else {
-        const auto& [a, b, c, d, e] = options;
-        f(a), f(b), f(c), f(d), f(e);
-    }
+template <class F>
+void members(const Options& options, F&& f) {
+    const auto& [indexed_banks_by_address, subgroup_size, exact_denormals, unfused, denormal_modes, drops_added_zeros,
+                 validate] = options;
+    f(indexed_banks_by_address), f(subgroup_size), f(exact_denormals), f(unfused), f(denormal_modes);
+    f(drops_added_zeros), f(validate);
 }
 
 template <class T>

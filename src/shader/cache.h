@@ -18,7 +18,7 @@ public:
     static const u64 version;
     // Programs below this many bytes of code are translated faster than a file is read (docs/performance.md): they are
     // not kept.
-    static constexpr u32 smallest_code = 4096;
+    static constexpr u32 smallest_code = 1024;
 
     struct Limits {
         u64 bytes = u64{256} << 20; // of all entries; the least recently used ones go
