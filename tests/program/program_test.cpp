@@ -134,6 +134,18 @@ TEST(Program, ControlBytesBeyondItsLengthAreNotPartOfTheIdentity) { // SHD-078
     EXPECT_EQ(identity(*parse(control.bytes(), area.bytes())), before);
     control.word(0x7d0, 7); // SHD-050: a value of the program itself
     EXPECT_NE(identity(*parse(control.bytes(), area.bytes())), before);
+
+    const auto odd = [&](u32 length, u32 changed) { // whether a change there changes the identity
+        Blob section = vendor_control(0x100, 0x100, 0);
+        section.word(0x20, length).word(0xa0c, 0);
+        const auto unchanged = identity(*parse(section.bytes(), area.bytes()));
+        section.word(changed, 0xdead);
+        return identity(*parse(section.bytes(), area.bytes())) != unchanged;
+    };
+    EXPECT_TRUE(odd(0x848, 0x844));
+    EXPECT_FALSE(odd(0x848, 0x848));
+    EXPECT_TRUE(odd(0xa10, 0x87c)) << "0x880 bytes at most";
+    EXPECT_FALSE(odd(0xa10, 0x880));
 }
 
 TEST(Program, IdentityIsContentNotAddress) { // GFX-007
