@@ -121,6 +121,7 @@ struct Capabilities {
     bool cpu_device = false;     // shaders run on the CPU: uniform buffers serve all banks, de-tiling on the CPU
     bool unified_memory = false; // no faster device-local memory beside the host's
     bool indexed_banks_by_address = false; // goes into shader::Options
+    bool denormal_modes = false;           // goes into shader::Options
     u32 subgroup_size = 32;
     u32 heap_textures =
         0; // IDs per image binding of the heap: shader::heap::texture_capacity or what the device allows

@@ -100,6 +100,29 @@ bool Emitter::table_operation(Value v, const Inst& inst) {
     return true;
 }
 
+// Flush if every operation on singles does, Preserve if none does.
+Emitter::Denormals Emitter::denormals_of(const ir::Program& program, const ir::FlowGraph& graph) {
+    bool flushing = false, preserving = false;
+    for (const ir::BlockId block : graph.order)
+        for (const u32 id : program.blocks[block].insts) {
+            const Inst& inst = program.insts[id];
+            const u32 flush = inst.op == Op::FCompare ? ir::compare_ftz : ir::float_ftz | ir::float_fmz;
+            switch (inst.op) {
+            case Op::FAdd:
+            case Op::FMul:
+            case Op::FFma:
+            case Op::FMin:
+            case Op::FMax:
+            case Op::FCompare:
+                ((inst.mods & flush) != 0 ? flushing : preserving) = true;
+                break;
+            default:
+                break;
+            }
+        }
+    return flushing == preserving ? Denormals::DeviceChoice : flushing ? Denormals::Flush : Denormals::Preserve;
+}
+
 // Denormals to zero of their sign, where the program wants it and the device does not do it by itself.
 Id Emitter::flush(Id value, bool wanted) {
     return wanted && explicit_flush ? flushed(value) : value;

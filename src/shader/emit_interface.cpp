@@ -784,6 +784,13 @@ void Emitter::stage_modes(Id entry) {
     using spv::ExecutionMode;
     module.capability(spv::Capability::SignedZeroInfNanPreserve);
     module.mode(entry, ExecutionMode::SignedZeroInfNanPreserve, {32});
+    if (denormals == Denormals::Flush) {
+        module.capability(spv::Capability::DenormFlushToZero);
+        module.mode(entry, ExecutionMode::DenormFlushToZero, {32});
+    } else if (denormals == Denormals::Preserve) {
+        module.capability(spv::Capability::DenormPreserve);
+        module.mode(entry, ExecutionMode::DenormPreserve, {32});
+    }
     if (module.has(Basic::F64))
         module.mode(entry, ExecutionMode::SignedZeroInfNanPreserve, {64});
     switch (program.stage) {

@@ -17,6 +17,9 @@ Emitter::Emitter(const ir::Program& ir_, const ir::FlowGraph& graph_, const ir::
                  const program::Program& program_, const VariantKey& key_, const Options& options_)
     : ir(ir_), graph(graph_), structure(structure_), program(program_), key(key_), options(options_),
       exact_floats(options_.exact_denormals || program_.layout == &program::kernel_layout),
+      denormals(!options_.denormal_modes ? Denormals::DeviceChoice
+                : exact_floats           ? Denormals::Preserve
+                                         : denormals_of(ir_, graph_)),
       explicit_flush(exact_floats), repairs_zeros(exact_floats && options_.drops_added_zeros) {}
 
 Result<Translation> emit_spirv(const ir::Program& ir, const ir::FlowGraph& graph, const ir::Structure& structure,

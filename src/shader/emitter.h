@@ -100,8 +100,11 @@ private:
     [[nodiscard]] Value arg(Value v, unsigned i) const { return ir.arg(v, i); }
 
     // --- emit_arithmetic.cpp
+    // How the module asks the device to treat denormal singles, where all its instructions agree.
+    enum class Denormals : u8 { DeviceChoice, Flush, Preserve };
     bool table_operation(Value v, const ir::Inst& inst);
     bool arithmetic(Value v, const ir::Inst& inst);
+    [[nodiscard]] static Denormals denormals_of(const ir::Program& program, const ir::FlowGraph& graph);
     [[nodiscard]] Id flush(Id value, bool wanted);
     [[nodiscard]] Id flushed(Id value);
     [[nodiscard]] Id term(Value v);
@@ -231,7 +234,8 @@ private:
     const program::Program& program;
     const VariantKey& key;
     const Options& options;
-    const bool exact_floats;   // denormals and halves as the machine has them, whatever the device does by itself
+    const bool exact_floats; // denormals and halves as the machine has them, whatever the device does by itself
+    const Denormals denormals;
     const bool explicit_flush; // denormals are flushed by instructions
     const bool repairs_zeros;  // signs of zeros are, behind a compiler that drops them
     spirv::Module module;

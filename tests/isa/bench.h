@@ -34,6 +34,7 @@ public:
         shader::Options options;
         options.subgroup_size = subgroup_size();
         options.validate = true;
+        options.denormal_modes = device->capabilities.denormal_modes;
         options.unfused_multiply_add = options.drops_added_zeros = device->capabilities.cpu_device;
         auto translation = shader::translate(program, {}, options);
         if (!translation)

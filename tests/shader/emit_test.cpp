@@ -8,6 +8,7 @@
 #include "shader/validate.h"
 
 #include <gtest/gtest.h>
+#include <spirv/unified1/spirv.hpp11>
 
 #include <set>
 
@@ -337,6 +338,8 @@ TEST(Emit, EveryOperationValidatesInEveryStage) {
             for (unsigned variant = 0; variant < 3; ++variant) {
                 Options options;
                 options.exact_denormals = variant == 1;
+                options.unfused_multiply_add = options.drops_added_zeros = variant == 1;
+                options.denormal_modes = variant != 0;
                 options.indexed_banks_by_address = variant == 1;
                 options.subgroup_size = variant == 2 ? 8 : 32;
                 const auto result =
@@ -359,6 +362,31 @@ TEST(Emit, EveryOperationValidatesInEveryStage) {
             EXPECT_TRUE(covered.contains(name)) << name << " has no line in this test";
         }
     }
+}
+
+// Where the device can be told, it is told what all single-precision instructions agree on.
+TEST(Emit, DenormalModesAreWhatTheInstructionsAgreeOn) {
+    const auto mode_of = [](const char* body, bool exact) {
+        Options options;
+        options.denormal_modes = true;
+        options.exact_denormals = exact;
+        const auto result = emitted(Stage::Fragment, body, {}, options);
+        EXPECT_TRUE(result);
+        std::set<u32> modes;
+        for (std::size_t at = 5; result && at < result->spirv.size(); at += result->spirv[at] >> 16)
+            if ((result->spirv[at] & 0xffff) == static_cast<u32>(spv::Op::OpExecutionMode))
+                modes.insert(result->spirv[at + 2]);
+        const bool flush = modes.contains(static_cast<u32>(spv::ExecutionMode::DenormFlushToZero));
+        const bool keep = modes.contains(static_cast<u32>(spv::ExecutionMode::DenormPreserve));
+        return std::string(flush ? "flush" : "") + (keep ? "preserve" : "");
+    };
+    const char* flushing = "  %0 = fadd.ftz %900, %901\n  store_color<0> %0\n  exit\n";
+    const char* keeping = "  %0 = fadd %900, %901\n  store_color<0> %0\n  exit\n";
+    const char* both = "  %0 = fadd %900, %901\n  %1 = fmul.ftz %0, %901\n  store_color<0> %1\n  exit\n";
+    EXPECT_EQ(mode_of(flushing, false), "flush");
+    EXPECT_EQ(mode_of(keeping, false), "preserve");
+    EXPECT_EQ(mode_of(both, false), "");
+    EXPECT_EQ(mode_of(both, true), "preserve"); // flushed by instructions
 }
 
 TEST(Emit, ValuesOfALoopAreUsableBehindItsExits) {
