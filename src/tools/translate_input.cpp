@@ -53,11 +53,11 @@ Result<void> add_kernels(ProgramFile& file) {
 }
 
 Result<void> add_dksh(ProgramFile& file) {
-    auto programs = archive::parse_dksh(file.bytes);
+    const auto programs = archive::parse_dksh(file.bytes);
     if (!programs)
         return tl::unexpected(programs.error());
-    for (archive::DkshProgram& each : *programs)
-        file.programs.push_back({program::name(each.program.stage), std::move(each.program)});
+    for (const archive::DkshProgram& each : *programs)
+        file.programs.push_back({program::name(each.program.stage), each.program});
     return {};
 }
 
