@@ -346,6 +346,7 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     impl->queue = std::move(*queue);
     shader::Options translation;
     translation.indexed_banks_by_address = device.capabilities.indexed_banks_by_address;
+    translation.denormal_modes = device.capabilities.denormal_modes;
     translation.subgroup_size = device.capabilities.subgroup_size;
     translation.validate = impl->options.validate_spirv;
     const unsigned threads = impl->options.translation_threads ? impl->options.translation_threads : default_threads();

@@ -546,9 +546,9 @@ Emitter::FragmentValue Emitter::fragment_input(u32 address, const FragmentRead& 
         return {load(Basic::F32, pointer), input.perspective};
     module.capability(spv::Capability::InterpolationFunction);
     if (centre)
-        return {module.ext(GLSLstd450InterpolateAtOffset, t(Basic::F32),
-                           {pointer, module.constant_null(t(Basic::F32x2))}),
-                input.perspective};
+        return {
+            module.ext(GLSLstd450InterpolateAtOffset, t(Basic::F32), {pointer, module.constant_null(t(Basic::F32x2))}),
+            input.perspective};
     if (how.sampling == InterpolationSampling::Centroid)
         return {module.ext(GLSLstd450InterpolateAtCentroid, t(Basic::F32), {pointer}), input.perspective};
     // Twelve bits count: tables of sample positions hold something else above them (docs/isa.md).
