@@ -212,7 +212,13 @@ void Emitter::double_arithmetic(Value v, const Inst& inst) {
     if (!double_in_integers(inst)) {
         if (inst.op == Op::DFma)
             return define_f(v, module.ext(GLSLstd450Fma, f64_type, {a, b2, f(arg(v, 2))}));
-        return define_f(v, exact(module.op(inst.op == Op::DAdd ? spv::Op::OpFAdd : spv::Op::OpFMul, f64_type, a, b2)));
+        const bool sum = inst.op == Op::DAdd;
+        const Id result = exact(module.op(sum ? spv::Op::OpFAdd : spv::Op::OpFMul, f64_type, a, b2));
+        if (!repairs_zeros)
+            return define_f(v, result);
+        const Id signs =
+            module.op(sum ? spv::Op::OpBitwiseAnd : spv::Op::OpBitwiseXor, t(Basic::U32), high_word(a), high_word(b2));
+        return define_f(v, with_sign_of_zero(result, signs, Basic::F64));
     }
     const auto call = [&](Id x, Id y, Id z) {
         define_f(v, module.op(spv::Op::OpFunctionCall, f64_type, double_fma_function(), x, y, z, c(inst.mods & 3)));

@@ -53,6 +53,10 @@ Id Emitter::with_sign_of_zero(Id value, Id sign, Basic type) {
     return select(type, is_zero, zero, value);
 }
 
+Id Emitter::high_word(Id wide) {
+    return module.op(spv::Op::OpCompositeExtract, t(Basic::U32), bitcast(Basic::U32x2, wide), 1u);
+}
+
 // The product of two singles, exact.
 Id Emitter::wide_product(Id a, Id b) {
     const Id product = exact(module.op(spv::Op::OpFMul, t(Basic::F64), to_double(a), to_double(b)));
@@ -65,11 +69,8 @@ Id Emitter::wide_product(Id a, Id b) {
 Id Emitter::sum_to_odd(Id a, Id b, u32 mods) {
     Sum sum = two_sum(a, b, mods);
     if (repairs_zeros) { // numbers that cancel have different signs
-        const auto high = [&](Id x) {
-            return module.op(spv::Op::OpCompositeExtract, t(Basic::U32), bitcast(Basic::U32x2, x), 1u);
-        };
         const spv::Op join = rounding_of(mods) == Rounding::Down ? spv::Op::OpBitwiseOr : spv::Op::OpBitwiseAnd;
-        sum.near = with_sign_of_zero(sum.near, module.op(join, t(Basic::U32), high(a), high(b)), Basic::F64);
+        sum.near = with_sign_of_zero(sum.near, module.op(join, t(Basic::U32), high_word(a), high_word(b)), Basic::F64);
     }
     const Id inexact = module.op(spv::Op::OpFOrdNotEqual, t(Basic::Bool), sum.error, cd(0));
     const Id last =

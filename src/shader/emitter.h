@@ -129,6 +129,7 @@ private:
     [[nodiscard]] Id sum_to_odd(Id a, Id b, u32 mods);
     [[nodiscard]] Id directed_sum(Id a, Id b, u32 mods);
     [[nodiscard]] Id with_sign_of_zero(Id value, Id sign, Basic type);
+    [[nodiscard]] Id high_word(Id wide);
     [[nodiscard]] Id wide_product(Id a, Id b);
     [[nodiscard]] Id wide_result(ir::Op op, Id a, Id b, Id third, u32 mods);
     [[nodiscard]] Id narrow(Id wide, u32 mods);

@@ -136,6 +136,10 @@ std::optional<u64> evaluate(const Inst& inst, const u64 (&a)[4]) {
         return x ^ 0x80000000u;
     case Op::FAbs:
         return x & 0x7fffffffu;
+    case Op::DNeg:
+        return a[0] ^ u64 { 1 } << 63;
+    case Op::DAbs:
+        return a[0] & ~(u64{1} << 63);
     case Op::HalfToFloat:
         return single_of_half(x >> 16 * inst.imm, (inst.mods & (float_ftz | float_fmz)) != 0);
     case Op::AddCarry:

@@ -4,7 +4,6 @@
 namespace heaviside::shader::lifting {
 namespace {
 
-using ir::Relation;
 using maxwell::HalfMerge;
 using maxwell::Part;
 

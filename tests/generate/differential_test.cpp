@@ -115,6 +115,7 @@ void run(const Options& options, Seeds daily) {
         }
     };
     std::vector<std::jthread> workers;
+    workers.reserve(threads);
     for (const auto& bench : benches)
         workers.emplace_back([&work, &bench] { work(*bench); });
 }
