@@ -135,7 +135,6 @@ Id Emitter::term(Value v) {
     const bool wide = inst.type == Type::U64;
     if (!repairs_zeros || !is_const(v) || ((wide ? inst.mods & 0x7ff00000 : inst.imm & 0x7f800000) != 0))
         return f(v);
-    constexpr u32 root_flags = 10;
     const Id zero = root(root_flags, Basic::U32);
     if (!wide)
         return bitcast(Basic::F32, module.op(spv::Op::OpBitwiseOr, t(Basic::U32), zero, c(inst.imm)));
@@ -252,7 +251,10 @@ Id Emitter::compare_float(u32 mods, Id a, Id b) {
 
 Id Emitter::round_to_integer(Id value, Basic type, u32 mods) {
     static constexpr u32 rounding[4] = {GLSLstd450RoundEven, GLSLstd450Floor, GLSLstd450Ceil, GLSLstd450Trunc};
-    return module.ext(rounding[mods & 3], t(type), {value});
+    const Id rounded = module.ext(rounding[mods & 3], t(type), {value});
+    if (!repairs_zeros)
+        return rounded;
+    return with_sign_of_zero(rounded, type == Basic::F64 ? high_word(value) : bitcast(Basic::U32, value), type);
 }
 
 // Saturating; NaN gives 0.
@@ -342,9 +344,13 @@ void Emitter::float_minimum(Value v, const Inst& inst, bool wide) {
     const Basic type = wide ? Basic::F64 : Basic::F32, bits = wide ? Basic::U64 : Basic::U32;
     const bool ftz = !wide && (inst.mods & ir::float_ftz) != 0;
     const Id a = flush(f(arg(v, 0)), ftz), b = flush(f(arg(v, 1)), ftz);
-    const Id chosen = module.ext(minimum ? GLSLstd450NMin : GLSLstd450NMax, t(type), {a, b});
+    Id chosen = module.ext(minimum ? GLSLstd450NMin : GLSLstd450NMax, t(type), {a, b});
     if (!exact_floats)
         return define_f(v, chosen);
+    if (repairs_zeros) { // such a compiler takes the sign of an operand for an ordering, even if it is a NaN
+        chosen = select(type, module.op(spv::Op::OpIsNan, t(Basic::Bool), a), b, chosen);
+        chosen = select(type, module.op(spv::Op::OpIsNan, t(Basic::Bool), b), a, chosen);
+    }
     const Id both =
         module.op(minimum ? spv::Op::OpBitwiseOr : spv::Op::OpBitwiseAnd, t(bits), bitcast(bits, a), bitcast(bits, b));
     const Id equal = module.op(spv::Op::OpFOrdEqual, t(Basic::Bool), a, b);

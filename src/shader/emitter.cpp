@@ -120,6 +120,17 @@ Basic Emitter::float_basic(Value v) const {
     }
 }
 
+// A choice between the words of -1.0 and 0 is one between -1.0 and -0.0 to a compiler that drops signs of zeros.
+Id Emitter::choice(Value v) {
+    constexpr u32 minus_one = 0xbf800000, minus_zero = 0x80000000;
+    if (!repairs_zeros || !is_const(v) || ir[v].type != Type::U32)
+        return u(v);
+    const u32 word = ir.const_word(v);
+    if (word != minus_one && word != minus_zero)
+        return u(v);
+    return module.op(spv::Op::OpBitwiseOr, t(Basic::U32), root(root_flags, Basic::U32), c(word));
+}
+
 void Emitter::note_constant(Value v) {
     const Inst& inst = ir[v];
     Slot& slot = slots[v.id];
@@ -455,7 +466,7 @@ void Emitter::instruction(Value v) {
         if (inst.type != Type::U1 && (floats(yes) || floats(no)))
             define_f(v, select(float_basic(v), b(arg(v, 0)), f(yes), f(no)));
         else
-            define_u(v, select(integer_basic(v), b(arg(v, 0)), u(yes), u(no)));
+            define_u(v, select(integer_basic(v), b(arg(v, 0)), choice(yes), choice(no)));
         return;
     }
     default:

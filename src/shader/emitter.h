@@ -108,6 +108,7 @@ private:
     [[nodiscard]] Id flush(Id value, bool wanted);
     [[nodiscard]] Id flushed(Id value);
     [[nodiscard]] Id term(Value v);
+    [[nodiscard]] Id choice(Value v);
     [[nodiscard]] Id shift(spv::Op op, Value value, Value count);
     [[nodiscard]] Id compare_float(u32 mods, Id a, Id b);
     [[nodiscard]] Id float_to_integer(Id value, bool wide_source, bool wide, bool is_signed, u32 mods);
@@ -150,6 +151,7 @@ private:
     void load_bank(Value v, const ir::Inst& inst);
     [[nodiscard]] Id bank_variable(u8 bank);
     [[nodiscard]] Id bank_word_by_address(u8 bank, Id offset);
+    static constexpr u32 root_flags = 10; // member of RootConstants, 0
     [[nodiscard]] Id root(u32 member, Basic type);
     [[nodiscard]] Id locate(Id guest_address, u32 bytes);
     [[nodiscard]] Id locate_function();

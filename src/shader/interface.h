@@ -127,8 +127,8 @@ struct Options {
     bool exact_denormals = false;          // floats exact to the last bit: denormals, halves (slower; kernels always)
     bool unfused_multiply_add = false;     // the device's fma rounds twice: kernels compute it another way
     bool denormal_modes = false;           // singles: the device flushes or keeps denormals as the module says
-    bool drops_added_zeros = false; // the device's compiler takes x + 0 for x and x * 0 for 0: kernels hide such zeros
-    bool validate = false;          // run the SPIR-V validator over the result; an invalid module is an Error
+    bool drops_added_zeros = false;        // the device's compiler takes x + 0 for x and the like: kernels repair signs
+    bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };
 
 // A constant-bank word used as a texture or image handle.
