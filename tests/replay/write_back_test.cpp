@@ -138,7 +138,9 @@ TEST_F(WriteBack, PackedFormatsHaveRedInTheLowBits) { // REN-013
 TEST_F(WriteBack, ThreeComponentTargetsAreStoredToo) { // OBJ-204
     const auto color = image(target, "RGB8", 8, 8);
     Recorder r;
-    r.add(clear_texture(color, {0, 0, 0, 8, 8, 1}, 0));
+    stream::ClearTexture black = clear_texture(color, {0, 0, 0, 8, 8, 1}, 0);
+    black.value_class = stream::ClearClass::Float; // as the format's; 0 has the same bits
+    r.add(black);
     set_targets(r, std::span(&color, 1));
     r.add(clear(1, 0.2f, 0, 1));
     run(r);
