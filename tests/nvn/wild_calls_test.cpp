@@ -1,4 +1,5 @@
-// Random calls with fixed seeds, late in the program since they use up what the library lends; tests/fuzz/nvn_calls.cpp lets a fuzzer choose them.
+// Random calls with fixed seeds, late in the program since they use up what the library lends; tests/fuzz/nvn_calls.cpp
+// lets a fuzzer choose them.
 #include "tests/nvn/random_calls.h" // first: with the client's wrappers
 
 #include "base/log.h"
