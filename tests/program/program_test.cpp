@@ -21,6 +21,7 @@ class Blob {
 public:
     explicit Blob(std::size_t size) : bytes_(size) {}
     Blob& word(u32 offset, u32 value) {
+        bytes_.resize(std::max(bytes_.size(), offset + sizeof value));
         std::memcpy(bytes_.data() + offset, &value, sizeof value);
         return *this;
     }
