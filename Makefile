@@ -45,7 +45,7 @@ clang: setup ## Build with Clang: build/release-clang
 
 asan: setup ## Run the tests under address and undefined-behaviour sanitizers
 	$(call build_preset,asan-ubsan)
-	@scripts/run-tests build/asan-ubsan
+	@HEAVISIDE_SEEDS=1000-1040 scripts/run-tests build/asan-ubsan # the sanitizers make generated programs slow
 
 tsan: setup ## Run the tests of threaded floors under the thread sanitizer
 	$(call build_preset,tsan)
