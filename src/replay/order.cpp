@@ -149,12 +149,12 @@ void Executor::on(const stream::SignalEvent& r, const Record&) {
     if (!commands())
         return;
     u32 current = 0;
-    if (const auto it = events_.find(r.address); it != events_.end())
+    if (const auto it = events_.find(u64{r.address}); it != events_.end())
         current = it->second;
     else if (const auto bytes = s_.memory->bytes(GuestAddress{r.address}, 4))
         current = *read_at<u32>(*bytes, 0);
     const u32 value = stream::event_signalled(r.mode, current, r.value);
-    events_[r.address] = value;
+    events_[u64{r.address}] = value;
     // Who sees the value sees the bytes of targets drawn before it: these are stored by completions too, earlier ones
     // (ledger OBJ-127).
     completions_.emplace_back([memory = s_.memory, address = r.address, value] {
@@ -165,7 +165,7 @@ void Executor::on(const stream::SignalEvent& r, const Record&) {
 }
 
 void Executor::on(const stream::WaitEvent& r, const Record&) {
-    if (const auto it = events_.find(r.address);
+    if (const auto it = events_.find(u64{r.address});
         it != events_.end() && stream::event_holds(r.mode, it->second, r.value))
         return;
     const auto bytes = s_.memory->bytes(GuestAddress{r.address}, 4);
