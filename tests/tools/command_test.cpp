@@ -1,4 +1,6 @@
 // The command as a person or a script uses it: output, exit codes, errors that name what and where.
+#include "tests/tools/command.h"
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +14,6 @@
 #include <map>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <utility>
 #include <vector>
 
@@ -20,42 +21,13 @@ namespace {
 
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-struct Outcome {
-    int code = -1;
-    std::string out; // standard output and, where the command line says so, standard error
-};
+using heaviside::test::Outcome;
 
 Outcome run(const std::string& arguments) {
-    Outcome outcome;
-    std::FILE* const pipe = popen(("'" HEAVISIDE_COMMAND "' " + arguments).c_str(), "r");
-    if (!pipe)
-        return outcome;
-    std::array<char, 4096> buffer;
-    for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
-        outcome.out.append(buffer.data(), n);
-    const int status = pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
+    return heaviside::test::run_command(arguments);
 }
 
-class Command : public testing::Test {
-protected:
-    const fs::path folder = fs::path(testing::TempDir()) / "heaviside_command_test";
-    void SetUp() override {
-        fs::remove_all(folder);
-        fs::create_directories(folder);
-    }
-    void TearDown() override { fs::remove_all(folder); }
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder / name, std::ios::binary) << text;
-        return (folder / name).string();
-    }
-    std::string read(const std::string& name) const {
-        std::ifstream file(folder / name, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-};
+class Command : public heaviside::test::CommandTest {};
 
 constexpr const char* vertex_source = ".stage vertex\n"
                                       "    ALD.128 R0, a[0x80]\n"

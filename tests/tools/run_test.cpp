@@ -1,14 +1,11 @@
 // `heaviside run` as a person or a script uses it.
+#include "tests/tools/command.h"
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <sys/wait.h>
 
 namespace {
 
@@ -16,41 +13,17 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 namespace fs = std::filesystem;
+using heaviside::test::Outcome;
 
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
-
-class Run : public testing::Test {
+class Run : public heaviside::test::CommandTest {
 protected:
-    const fs::path folder = fs::path(testing::TempDir()) / "heaviside_run_test";
     void SetUp() override {
-        fs::remove_all(folder);
-        fs::create_directories(folder);
+        CommandTest::SetUp();
         write("add.sass", source);
-    }
-    void TearDown() override { fs::remove_all(folder); }
-    void write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder / name, std::ios::binary) << text;
-    }
-    std::string read(const std::string& name) const {
-        std::ifstream file(folder / name, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
     }
     // Standard output and error of `heaviside run ARGUMENTS` in the folder.
     Outcome run(const std::string& arguments) const {
-        Outcome outcome;
-        const std::string line = "cd '" + folder.string() + "' && '" HEAVISIDE_COMMAND "' run " + arguments + " 2>&1";
-        std::FILE* const pipe = popen(line.c_str(), "r");
-        if (!pipe)
-            return outcome;
-        std::array<char, 4096> buffer;
-        for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
-            outcome.out.append(buffer.data(), n);
-        const int status = pclose(pipe);
-        outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        return outcome;
+        return heaviside::test::run_command("run " + arguments + " 2>&1", folder);
     }
 
     // Adds the second argument to the word of each of four threads.

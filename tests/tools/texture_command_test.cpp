@@ -1,58 +1,25 @@
 // heaviside formats and heaviside texture as a person or a script uses them.
+#include "tests/tools/command.h"
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
-#include <sys/wait.h>
 
 namespace {
 
-using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-struct Outcome {
-    int code = -1;
-    std::string out;
-};
+using heaviside::test::Outcome;
+using testing::HasSubstr;
 
 Outcome run(const std::string& arguments) {
-    Outcome outcome;
-    std::FILE* const pipe = popen(("'" HEAVISIDE_COMMAND "' " + arguments).c_str(), "r");
-    if (!pipe)
-        return outcome;
-    std::array<char, 4096> buffer;
-    for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
-        outcome.out.append(buffer.data(), n);
-    const int status = pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
+    return heaviside::test::run_command(arguments);
 }
 
-class TextureCommand : public testing::Test {
-protected:
-    const fs::path folder = fs::path(testing::TempDir()) / "heaviside_texture_command_test";
-    void SetUp() override {
-        fs::remove_all(folder);
-        fs::create_directories(folder);
-    }
-    void TearDown() override { fs::remove_all(folder); }
-    std::string path(const std::string& name) const { return (folder / name).string(); }
-    std::string write(const std::string& name, const std::string& bytes) const {
-        std::ofstream(path(name), std::ios::binary) << bytes;
-        return path(name);
-    }
-    std::string read(const std::string& name) const {
-        std::ifstream file(path(name), std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-};
+class TextureCommand : public heaviside::test::CommandTest {};
 
 TEST(FormatsCommand, ListsEveryFormatWithWhatTheDeviceMakesOfIt) {
     const Outcome outcome = run("formats --json");

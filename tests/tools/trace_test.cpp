@@ -1,42 +1,23 @@
 // heaviside trace over traces written by hand: the form is that of src/nvn/trace.h.
+#include "tests/tools/command.h"
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <sys/wait.h>
 
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-namespace fs = std::filesystem;
 
-class TraceCommand : public testing::Test {
+class TraceCommand : public heaviside::test::CommandTest {
 protected:
-    const fs::path folder = fs::path(testing::TempDir()) / "heaviside_trace_test";
     int code = -1;
-    void SetUp() override {
-        fs::remove_all(folder);
-        fs::create_directories(folder);
-    }
-    void TearDown() override { fs::remove_all(folder); }
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder / name, std::ios::binary) << text;
-        return "'" + (folder / name).string() + "'";
-    }
     std::string run(const std::string& arguments) {
-        std::string out;
-        std::FILE* const pipe = popen(("'" HEAVISIDE_COMMAND "' trace " + arguments).c_str(), "r");
-        std::array<char, 4096> buffer;
-        for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;)
-            out.append(buffer.data(), n);
-        const int status = pclose(pipe);
-        code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        return out;
+        const heaviside::test::Outcome outcome = heaviside::test::run_command("trace " + arguments);
+        code = outcome.code;
+        return outcome.out;
     }
 };
 
