@@ -59,8 +59,8 @@ void lower(Lowering lowering, u32 count, At&& at, std::vector<u32>& out) {
 
 } // namespace
 
-void Executor::set_vertex_streams() {
-    const u32 needed = used_streams(*g_);
+void Executor::set_vertex_streams(u32 locations_read) {
+    const u32 needed = used_streams(*g_, locations_read);
     for (u32 i = 0; i < vertex_slots; ++i) {
         if (!(needed >> i & 1)) {
             c_->set_vertex_stream(i, {});
@@ -81,8 +81,8 @@ void Executor::set_draw_state(u32 primitive_value) {
     const u32 d = g.dirty;
     if (d & (dirty::vertex_input | dirty::programs))
         c_->set(vertex_input(g, *s_.formats, vertex.inputs));
-    if (d & (dirty::vertex_buffers | dirty::vertex_input))
-        set_vertex_streams();
+    if (d & (dirty::vertex_buffers | dirty::vertex_input | dirty::programs))
+        set_vertex_streams(vertex.inputs);
     if (d & dirty::viewports)
         c_->set(viewports(g, extent_));
     if (d & dirty::scissors)
@@ -130,7 +130,7 @@ void Executor::settle_binding(const Range& r) {
 }
 
 void Executor::settle_vertices() {
-    const u32 used = used_streams(*g_);
+    const u32 used = used_streams(*g_, stages_[static_cast<std::size_t>(Stage::Vertex)].variant->reflection.inputs);
     for (u32 i = 0; i < vertex_slots; ++i)
         if (used >> i & 1)
             settle_binding(g_->vertex_buffers[i]);

@@ -197,7 +197,7 @@ private:
     void mark_storage_written(program::Stage stage);
     bool prepare_dispatch(const std::array<u32, 3>& groups);
     void set_draw_state(u32 primitive);
-    void set_vertex_streams();
+    void set_vertex_streams(u32 locations_read);
 
     // A command buffer with the queue's pools in the heap. Changing pools waits for the GPU: the heap holds one of a
     // kind.

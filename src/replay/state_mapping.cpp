@@ -329,17 +329,18 @@ gpu::Multisample multisample(const GuestState& s, VkSampleCountFlagBits samples)
             .alpha_to_one = VK_FALSE};
 }
 
-u32 used_streams(const GuestState& s) {
+u32 used_streams(const GuestState& s, u32 locations_read) {
     u32 used = 0;
     for (u32 i = 0; i < s.attribute_count; ++i)
-        if (s.attributes[i].format)
+        if (s.attributes[i].format && (locations_read >> i & 1))
             used |= 1u << s.attributes[i].stream;
     return used;
 }
 
 gpu::VertexInput vertex_input(const GuestState& s, const Formats& formats, u32 locations_read) {
     gpu::VertexInput out;
-    const u32 empty_stream = std::min(static_cast<u32>(std::countr_one(used_streams(s))), vertex_slots - 1);
+    const u32 empty_stream =
+        std::min(static_cast<u32>(std::countr_one(used_streams(s, locations_read))), vertex_slots - 1);
     for (u32 i = 0; i < s.attributes.size(); ++i) {
         if (!(locations_read >> i & 1))
             continue;

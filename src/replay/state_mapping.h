@@ -38,8 +38,8 @@ struct Primitive {
 // outputs: bit n, the fragment program writes colour n; targets it does not write keep their content (REN-112).
 [[nodiscard]] gpu::Blend blend(const GuestState& state, u64 outputs);
 [[nodiscard]] gpu::Multisample multisample(const GuestState& state, VkSampleCountFlagBits pass_samples);
-// Streams that some attribute names, a bit each.
-[[nodiscard]] u32 used_streams(const GuestState& state);
+// Streams that the attributes at these locations name, a bit each. Others may have ranges bound that are long gone.
+[[nodiscard]] u32 used_streams(const GuestState& state, u32 locations_read);
 // Locations that are read but not fetched read (0, 0, 0, 1), through a stream that no attribute names: the caller binds
 // nothing there. Attributes that the device cannot fetch are among them, with one error line.
 [[nodiscard]] gpu::VertexInput vertex_input(const GuestState& state, const Formats& formats, u32 locations_read);

@@ -37,6 +37,21 @@ TEST(DriverBank, VendorLayoutPutsHandlesAndDescriptorsWhereProgramsReadThem) { /
     EXPECT_EQ(driver_bank_word(program::vendor_layout, Stage::Fragment, b, 2, 0x38), 0x00500123u);
 }
 
+// What is bound for attributes that the program does not read may be gone; nobody looks at it.
+TEST(VertexStreams, OnlyThoseOfAttributesThatTheProgramReads) {
+    GuestState s;
+    s.attribute_count = 3;
+    u8 stream = 2;
+    for (auto& attribute : std::span(s.attributes).first(3)) {
+        attribute.format = 1;
+        attribute.stream = stream++ & 0xf;
+    }
+    EXPECT_EQ(used_streams(s, 0b101), 0b10100u);
+    EXPECT_EQ(used_streams(s, 0b1000), 0u) << "a location without an attribute";
+    s.attributes[0].format = 0;
+    EXPECT_EQ(used_streams(s, 0b111), 0b11000u);
+}
+
 TEST(DriverBank, BaseInstanceAndGroupCounts) { // SHD-128, REN-160
     DriverParameters p;
     p.base_instance = 61;
