@@ -33,19 +33,6 @@ ShaderType type_of(const StageState& stage) {
     return stage.program->header.type;
 }
 
-unsigned word_count(DataType type) {
-    switch (type) {
-    case DataType::B64:
-        return 2;
-    case DataType::B96:
-        return 3;
-    case DataType::B128:
-        return 4;
-    default:
-        return 1;
-    }
-}
-
 // Inputs of these stages belong to the vertices of a primitive.
 bool reads_vertices(ShaderType type) {
     return type == ShaderType::TessControl || type == ShaderType::TessEval || type == ShaderType::Geometry;
@@ -86,7 +73,7 @@ void ald(Warp& warp, const Instruction& in, u32 mask) {
         return;
     }
     const Operand a = in.operand(Slot::A), c = in.operand(Slot::C), d = in.operand(Slot::D);
-    const unsigned words = word_count(in.get<DataType>());
+    const unsigned words = maxwell::words_of(in.get<DataType>());
     for_lanes(mask, [&](unsigned lane) {
         const u32 address = static_cast<u32>(a.offset) + warp.get(a.reg, lane), handle = warp.get(c.reg, lane);
         std::array<u32, 4> loaded{};
@@ -108,7 +95,7 @@ void ast(Warp& warp, const Instruction& in, u32 mask) {
         return;
     }
     const Operand a = in.operand(Slot::A), b = in.operand(Slot::B);
-    const unsigned words = word_count(in.get<DataType>());
+    const unsigned words = maxwell::words_of(in.get<DataType>());
     for_lanes(mask, [&](unsigned lane) {
         const u32 address = static_cast<u32>(a.offset) + warp.get(a.reg, lane);
         Attributes* const target =

@@ -18,26 +18,6 @@ soft::Format format_of(DataType type) {
     return type == DataType::F16 ? soft::binary16 : type == DataType::F64 ? soft::binary64 : soft::binary32;
 }
 
-unsigned width_of(DataType type) {
-    switch (type) {
-    case DataType::U8:
-    case DataType::S8:
-        return 8;
-    case DataType::U16:
-    case DataType::S16:
-        return 16;
-    case DataType::U64:
-    case DataType::S64:
-        return 64;
-    default:
-        return 32;
-    }
-}
-
-bool is_signed(DataType type) {
-    return type == DataType::S8 || type == DataType::S16 || type == DataType::S32 || type == DataType::S64;
-}
-
 bool makes_whole(IntegerRounding rounding) {
     return rounding != IntegerRounding::None && rounding != IntegerRounding::Pass;
 }
@@ -89,7 +69,7 @@ public:
           wide_(warp, in.operand(Slot::B)) {}
     [[nodiscard]] u64 operator()(unsigned lane) const {
         const Operand& operand = narrow_.operand();
-        const bool is_wide = width_of(type_) == 64;
+        const bool is_wide = bits_of(type_) == 64;
         u64 value = is_wide ? wide_(lane) : part(narrow_(lane), operand.part);
         const bool negative = is_wide ? value >> 63 : (value >> 31 & 1) != 0;
         if (operand.absolute && negative)
@@ -106,7 +86,7 @@ private:
         unsigned first = part == Part::H1 ? 16 : 0;
         if (part >= Part::B1 && part <= Part::B3)
             first = 8 * (static_cast<unsigned>(part) - static_cast<unsigned>(Part::B0));
-        const unsigned width = width_of(type_);
+        const unsigned width = bits_of(type_);
         const u64 piece = width == 32 ? u64{word} : bits(word, first, width);
         return (is_signed(type_) ? static_cast<u64>(sign_extend(piece, width)) : piece) & 0xffffffff;
     }
@@ -187,7 +167,7 @@ void integer_result(Warp& warp, const Instruction& in, unsigned lane, u64 value,
 void f2i(Warp& warp, const Instruction& in, u32 mask) {
     const FloatSource source(warp, in);
     const auto type = in.get<DataType>(Modifier::DestinationType);
-    const unsigned width = width_of(type);
+    const unsigned width = bits_of(type);
     const bool sign = is_signed(type), from_double = in.get<DataType>(Modifier::SourceType) == DataType::F64;
     const u64 nan = width == 64 || from_double ? u64{1} << (width - 1) : 0;
     const Rounding rounding = direction(in.get<IntegerRounding>());
@@ -207,7 +187,7 @@ void f2i(Warp& warp, const Instruction& in, u32 mask) {
 void i2i(Warp& warp, const Instruction& in, u32 mask) {
     const IntegerSource source(warp, in);
     const auto type = in.get<DataType>(Modifier::DestinationType);
-    const unsigned width = width_of(type);
+    const unsigned width = bits_of(type);
     const bool from_signed = is_signed(in.get<DataType>(Modifier::SourceType)), saturate = in.has(Modifier::Saturate);
     for_lanes(mask, [&](unsigned lane) {
         u64 value = source(lane);

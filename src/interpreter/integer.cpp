@@ -126,7 +126,7 @@ void lea(Warp& warp, const Instruction& in, u32 mask) {
     });
 }
 
-bool is_signed(DataType type) {
+bool compares_signed(DataType type) {
     return type == DataType::S32 || type == DataType::None;
 }
 
@@ -151,7 +151,7 @@ Ordering compared(const Warp& warp, const Instruction& in, unsigned lane, u32 a,
 void isetp(Warp& warp, const Instruction& in, u32 mask) {
     const Operand p = in.operand(Slot::P), q = in.operand(Slot::Q), s = in.operand(Slot::S);
     const Source a(warp, in.operand(Slot::A)), b(warp, in.operand(Slot::B));
-    const bool sign = is_signed(in.get<DataType>());
+    const bool sign = compares_signed(in.get<DataType>());
     const auto op = in.get<Compare>();
     const auto joining = in.get<BoolOp>();
     for_lanes(mask, [&](unsigned lane) {
@@ -163,7 +163,7 @@ void isetp(Warp& warp, const Instruction& in, u32 mask) {
 void iset(Warp& warp, const Instruction& in, u32 mask) {
     const Operand d = in.operand(Slot::D), s = in.operand(Slot::S);
     const Source a(warp, in.operand(Slot::A)), b(warp, in.operand(Slot::B));
-    const bool sign = is_signed(in.get<DataType>()), write_flags = in.has(Modifier::WriteCC);
+    const bool sign = compares_signed(in.get<DataType>()), write_flags = in.has(Modifier::WriteCC);
     const auto op = in.get<Compare>();
     const auto joining = in.get<BoolOp>();
     for_lanes(mask, [&](unsigned lane) {
@@ -176,7 +176,7 @@ void iset(Warp& warp, const Instruction& in, u32 mask) {
 void icmp(Warp& warp, const Instruction& in, u32 mask) {
     const Operand d = in.operand(Slot::D);
     const Source a(warp, in.operand(Slot::A)), b(warp, in.operand(Slot::B)), c(warp, in.operand(Slot::C));
-    const bool sign = is_signed(in.get<DataType>());
+    const bool sign = compares_signed(in.get<DataType>());
     const auto op = in.get<Compare>();
     for_lanes(mask,
               [&](unsigned lane) { warp.set(d.reg, lane, holds(op, order(c(lane), 0, sign)) ? a(lane) : b(lane)); });
@@ -188,7 +188,7 @@ void imnmx(Warp& warp, const Instruction& in, u32 mask) {
     using maxwell::MinMaxExtended;
     const Operand d = in.operand(Slot::D), s = in.operand(Slot::S);
     const Source a(warp, in.operand(Slot::A)), b(warp, in.operand(Slot::B));
-    const bool sign = is_signed(in.get<DataType>()), write_flags = in.has(Modifier::WriteCC);
+    const bool sign = compares_signed(in.get<DataType>()), write_flags = in.has(Modifier::WriteCC);
     const auto mode = in.get<MinMaxExtended>();
     const bool has_above = mode == MinMaxExtended::Xlo || mode == MinMaxExtended::Xmed;
     for_lanes(mask, [&](unsigned lane) {

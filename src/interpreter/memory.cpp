@@ -14,27 +14,7 @@ struct Access {
 };
 
 Access access_of(DataType type) {
-    switch (type) {
-    case DataType::U8:
-        return {1, false};
-    case DataType::S8:
-        return {1, true};
-    case DataType::U16:
-        return {2, false};
-    case DataType::S16:
-        return {2, true};
-    case DataType::B64:
-    case DataType::U64:
-    case DataType::S64:
-        return {8, false};
-    case DataType::B96:
-        return {12, false};
-    case DataType::B128:
-    case DataType::U128:
-        return {16, false};
-    default:
-        return {4, false};
-    }
+    return {maxwell::bits_of(type) / 8, maxwell::is_signed(type) && maxwell::bits_of(type) < 32};
 }
 
 constexpr u32 window_size = 1 << 24;

@@ -30,25 +30,7 @@ Texture* texture_of(const Warp& warp, const Instruction& in, unsigned lane) {
 
 // The bytes of a raw access; 0: formatted.
 u32 raw_bytes(const Instruction& in) {
-    if (in.has(Modifier::SurfaceTyped))
-        return 0;
-    switch (in.get<DataType>()) {
-    case DataType::U8:
-    case DataType::S8:
-        return 1;
-    case DataType::U16:
-    case DataType::S16:
-        return 2;
-    case DataType::B64:
-    case DataType::U64:
-    case DataType::S64:
-    case DataType::SD64:
-        return 8;
-    case DataType::B128:
-        return 16;
-    default:
-        return 4;
-    }
+    return in.has(Modifier::SurfaceTyped) ? 0 : maxwell::bits_of(in.get<DataType>()) / 8;
 }
 
 struct Coordinates {

@@ -15,10 +15,6 @@ using maxwell::VideoOp;
 
 __extension__ typedef __int128 i128;
 
-bool is_signed(DataType type) {
-    return type == DataType::S8 || type == DataType::S16 || type == DataType::S32;
-}
-
 // The value of a source.
 class VideoSource {
 public:

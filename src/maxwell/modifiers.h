@@ -184,6 +184,44 @@ enum class DataType : u8 {
     F32FtzRn,
     F16x2FtzRn, // atomics: printed .F32.FTZ.RN
 };
+// Bits of a value; 32 for the types that only say how a word is used, None among them.
+[[nodiscard]] constexpr unsigned bits_of(DataType type) {
+    using enum DataType;
+    switch (type) {
+    case U8:
+    case S8:
+        return 8;
+    case U16:
+    case S16:
+    case F16:
+        return 16;
+    case U24:
+    case S24:
+        return 24;
+    case U64:
+    case S64:
+    case SD64:
+    case B64:
+    case F64:
+        return 64;
+    case B96:
+        return 96;
+    case U128:
+    case B128:
+        return 128;
+    default:
+        return 32;
+    }
+}
+// Registers of a value.
+[[nodiscard]] constexpr unsigned words_of(DataType type) {
+    return (bits_of(type) + 31) / 32;
+}
+[[nodiscard]] constexpr bool is_signed(DataType type) {
+    using enum DataType;
+    return type == S8 || type == S16 || type == S24 || type == S32 || type == S64 || type == SD32 || type == SD64 ||
+           type == SD;
+}
 enum class MultiFunction : u8 { Cos, Sin, Ex2, Lg2, Rcp, Rsq, Rcp64H, Rsq64H, Sqrt };
 enum class RangeReduction : u8 { SinCos, Ex2 };
 enum class FunnelHigh : u8 { None, Hi, X, Xhi };

@@ -7,19 +7,6 @@
 namespace heaviside::maxwell {
 namespace {
 
-unsigned words_of(DataType type) {
-    switch (type) {
-    case DataType::B64:
-        return 2;
-    case DataType::B96:
-        return 3;
-    case DataType::B128:
-        return 4;
-    default:
-        return 1;
-    }
-}
-
 // Generic attributes, colours and fixed-function coordinates; the others have one delivery by nature.
 bool has_interpolation(u32 address) {
     return (address >= attribute::generic && address < attribute::clip_distance) ||

@@ -8,21 +8,7 @@ namespace heaviside::maxwell {
 namespace {
 
 u8 words(DataType type) {
-    switch (type) {
-    case DataType::U64:
-    case DataType::S64:
-    case DataType::SD64:
-    case DataType::B64:
-    case DataType::F64:
-        return 2;
-    case DataType::B96:
-        return 3;
-    case DataType::B128:
-    case DataType::U128:
-        return 4;
-    default:
-        return 1;
-    }
+    return static_cast<u8>(words_of(type));
 }
 
 u8 components(const Instruction& instruction, Slot mask) {

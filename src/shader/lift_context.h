@@ -109,12 +109,6 @@ public:
 [[nodiscard]] inline bool flushes(const Instruction& i) {
     return i.get<maxwell::FloatMode>() != maxwell::FloatMode::None;
 }
-[[nodiscard]] constexpr bool is_signed(maxwell::DataType type) {
-    using enum maxwell::DataType;
-    return type == S8 || type == S16 || type == S24 || type == S32 || type == S64 || type == SD32 || type == SD64 ||
-           type == SD;
-}
-
 // How an instruction with a guard is lifted: its results are selected, or it is put into a block of its own because it
 // does something (or is costly, or reads what may not be there).
 enum class Guarded : u8 { Select, Branch };

@@ -9,24 +9,6 @@ using ir::Rounding;
 using maxwell::DataType;
 using maxwell::IntegerRounding;
 
-u32 width(DataType type) {
-    switch (type) {
-    case DataType::U8:
-    case DataType::S8:
-        return 8;
-    case DataType::U16:
-    case DataType::S16:
-    case DataType::F16:
-        return 16;
-    case DataType::U64:
-    case DataType::S64:
-    case DataType::F64:
-        return 64;
-    default:
-        return 32;
-    }
-}
-
 DataType destination_type(const Instruction& i) {
     return i.get<DataType>(Modifier::DestinationType);
 }
@@ -128,7 +110,7 @@ void f2f(Lifter& l, const Instruction& i) {
 
 // Narrow results saturate to their own range.
 Value clamp_integer(Lifter& l, Value value, DataType type) {
-    const u32 bits = width(type);
+    const u32 bits = bits_of(type);
     if (bits >= 32)
         return value;
     if (!is_signed(type))
@@ -139,7 +121,7 @@ Value clamp_integer(Lifter& l, Value value, DataType type) {
 
 void f2i(Lifter& l, const Instruction& i) {
     const DataType to = destination_type(i);
-    const bool sign = is_signed(to), wide = width(to) == 64;
+    const bool sign = is_signed(to), wide = bits_of(to) == 64;
     const u32 mods = ir::float_mods(integer_rounding(i), flushes(i));
     Op op{};
     Value source;
@@ -158,7 +140,7 @@ void f2i(Lifter& l, const Instruction& i) {
         const bool from_double = source_type(i) == DataType::F64;
         const u32 is_nan = static_cast<u32>(Relation::Nan);
         const Value nan = l.b.op(from_double ? Op::DCompare : Op::FCompare, {source, source}, 0, is_nan);
-        value = l.select(nan, wide ? l.b.quad(u64{1} << 63) : l.b.word(1u << (width(to) - 1)), value);
+        value = l.select(nan, wide ? l.b.quad(u64{1} << 63) : l.b.word(1u << (bits_of(to) - 1)), value);
     }
     if (!wide)
         return l.integer_result(i, value);
@@ -175,7 +157,7 @@ Value integer_part(Lifter& l, const Operand& operand, DataType type) {
     Operand raw = operand;
     raw.negated = raw.absolute = false;
     Value value = l.word(raw);
-    const u32 bits = width(type);
+    const u32 bits = bits_of(type);
     if (bits < 32) {
         u32 first = 0;
         if (operand.part >= maxwell::Part::B1 && operand.part <= maxwell::Part::B3)
@@ -206,7 +188,7 @@ void i2f(Lifter& l, const Instruction& i) {
     const Operand operand = i.operand(Slot::B);
     const bool to_double = to == DataType::F64;
     Value value;
-    if (width(from) == 64)
+    if (bits_of(from) == 64)
         value = l.b.op(to_double ? (sign ? Op::S64ToF64 : Op::U64ToF64) : (sign ? Op::S64ToF32 : Op::U64ToF32),
                        {wide_integer(l, operand)}, 0, mods);
     else
@@ -221,11 +203,11 @@ void i2f(Lifter& l, const Instruction& i) {
 // not.
 void i2i(Lifter& l, const Instruction& i) {
     const DataType to = destination_type(i), from = source_type(i);
-    if (width(to) == 64 || width(from) == 64)
+    if (bits_of(to) == 64 || bits_of(from) == 64)
         return l.unsupported("64-bit conversion");
     Value value = integer_part(l, i.operand(Slot::B), from);
     const bool may_be_negative = is_signed(from); // a negation wraps
-    const u32 bits = width(to);
+    const u32 bits = bits_of(to);
     if (i.has(Modifier::Saturate)) {
         if (!is_signed(to) && may_be_negative)
             value = l.b.op(Op::IMaxS, {value, l.b.word(0)});

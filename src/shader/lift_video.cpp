@@ -11,19 +11,6 @@ using maxwell::DataType;
 using maxwell::Part;
 using maxwell::VideoOp;
 
-u32 source_bits(DataType type) {
-    switch (type) {
-    case DataType::U8:
-    case DataType::S8:
-        return 8;
-    case DataType::U16:
-    case DataType::S16:
-        return 16;
-    default:
-        return 32;
-    }
-}
-
 u32 first_bit(Part part) {
     if (part >= Part::B0 && part <= Part::B3)
         return 8 * (static_cast<u32>(part) - static_cast<u32>(Part::B0));
@@ -35,7 +22,7 @@ Value source(Lifter& l, const Instruction& i, Slot slot, DataType type) {
     Operand operand = i.operand(slot);
     operand.negated = operand.absolute = false;
     const Value word = l.word(operand);
-    const u32 bits = operand.kind == OperandKind::Immediate ? 16 : source_bits(type);
+    const u32 bits = operand.kind == OperandKind::Immediate ? 16 : bits_of(type);
     if (bits == 32)
         return word;
     return is_signed(type) ? l.signed_bits(word, first_bit(operand.part), bits)
