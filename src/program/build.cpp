@@ -16,7 +16,46 @@ void put(std::vector<std::byte>& bytes, std::size_t offset, u32 value) {
     std::memcpy(bytes.data() + offset, &value, sizeof(value));
 }
 
+Result<Stage> stage_of(maxwell::Stage stage) {
+    switch (stage) {
+    case maxwell::Stage::VertexA:
+    case maxwell::Stage::Vertex:
+        return Stage::Vertex;
+    case maxwell::Stage::TessControl:
+        return Stage::TessControl;
+    case maxwell::Stage::TessEvaluation:
+        return Stage::TessEval;
+    case maxwell::Stage::Geometry:
+        return Stage::Geometry;
+    case maxwell::Stage::Fragment:
+        return Stage::Fragment;
+    case maxwell::Stage::Compute:
+        return Stage::Compute;
+    case maxwell::Stage::None:
+        break;
+    }
+    return fail("the source names no stage: begin it with `.stage vertex` or another");
+}
+
 } // namespace
+
+Result<BuildInput> build_input(const maxwell::Program& assembled) {
+    const auto stage = stage_of(assembled.stage);
+    if (!stage)
+        return tl::unexpected(stage.error());
+    return BuildInput{
+        .stage = *stage,
+        .sph = assembled.header,
+        .code = assembled.code,
+        .constants = assembled.data,
+        .workgroup_size = assembled.workgroup,
+        .shared_bytes = assembled.shared_bytes,
+        .local_bytes = assembled.local_bytes,
+        .register_count = assembled.registers,
+        .early_fragment_tests = assembled.early_fragment_tests,
+        .per_sample = assembled.per_sample,
+    };
+}
 
 Result<Blobs> build(const BuildInput& input) {
     if (input.code.empty() || input.code.size() % bundle != 0)

@@ -2,6 +2,7 @@
 // lays them out. For assembled programs: samples, tests, `heaviside asm`.
 #pragma once
 
+#include "maxwell/assembler.h"
 #include "program/program.h"
 
 namespace heaviside::program {
@@ -21,6 +22,9 @@ struct Blobs {
     std::vector<std::byte> control; // 0x7d0 bytes
     std::vector<std::byte> gpu;     // place it at a multiple of 256
 };
+
+// What an assembled program says of itself. A view: the program must outlive it. Error: the source names no stage.
+[[nodiscard]] Result<BuildInput> build_input(const maxwell::Program& assembled);
 
 // Errors: no code, or code that is no whole number of bundles.
 [[nodiscard]] Result<Blobs> build(const BuildInput& input);

@@ -48,27 +48,6 @@ Result<std::string> read_text(const fs::path& path) {
     return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
-Result<program::Stage> program_stage(maxwell::Stage stage) {
-    switch (stage) {
-    case maxwell::Stage::VertexA:
-    case maxwell::Stage::Vertex:
-        return program::Stage::Vertex;
-    case maxwell::Stage::TessControl:
-        return program::Stage::TessControl;
-    case maxwell::Stage::TessEvaluation:
-        return program::Stage::TessEval;
-    case maxwell::Stage::Geometry:
-        return program::Stage::Geometry;
-    case maxwell::Stage::Fragment:
-        return program::Stage::Fragment;
-    case maxwell::Stage::Compute:
-        return program::Stage::Compute;
-    case maxwell::Stage::None:
-        break;
-    }
-    return fail("the source names no stage: begin it with `.stage vertex` or another");
-}
-
 Result<program::Blobs> build(const fs::path& path, std::string_view source) {
     maxwell::AssembleOptions options;
     options.file = path.string();
@@ -76,21 +55,10 @@ Result<program::Blobs> build(const fs::path& path, std::string_view source) {
     const auto assembled = maxwell::assemble(source, options);
     if (!assembled)
         return tl::unexpected(assembled.error());
-    const auto stage = program_stage(assembled->stage);
-    if (!stage)
-        return fail("{}: {}", path.string(), stage.error().message);
-    program::BuildInput input;
-    input.stage = *stage;
-    input.sph = assembled->header;
-    input.code = assembled->code;
-    input.constants = assembled->data;
-    input.workgroup_size = assembled->workgroup;
-    input.shared_bytes = assembled->shared_bytes;
-    input.local_bytes = assembled->local_bytes;
-    input.register_count = assembled->registers;
-    input.early_fragment_tests = assembled->early_fragment_tests;
-    input.per_sample = assembled->per_sample;
-    return program::build(input);
+    const auto input = program::build_input(*assembled);
+    if (!input)
+        return fail("{}: {}", path.string(), input.error().message);
+    return program::build(*input);
 }
 
 void append_array(std::string& out, const std::string& name, Bytes bytes) {

@@ -11,8 +11,6 @@
 namespace corpus {
 namespace {
 
-using heaviside::program::BuildInput;
-
 Blob bytes_of(const std::vector<std::byte>& bytes) {
     Blob blob(bytes.size());
     std::memcpy(blob.data(), bytes.data(), bytes.size());
@@ -23,15 +21,7 @@ Stage assemble(NVNshaderStage stage, const std::string& source) {
     const auto assembled = heaviside::maxwell::assemble(source);
     if (!assembled)
         throw std::runtime_error(assembled.error().message);
-    BuildInput input;
-    input.stage = static_cast<heaviside::program::Stage>(stage); // NVN's numbers
-    input.sph = assembled->header;
-    input.code = assembled->code;
-    input.constants = assembled->data;
-    input.workgroup_size = assembled->workgroup;
-    input.register_count = assembled->registers;
-    input.per_sample = assembled->per_sample;
-    const auto blobs = heaviside::program::build(input);
+    const auto blobs = heaviside::program::build(*heaviside::program::build_input(*assembled));
     if (!blobs)
         throw std::runtime_error(blobs.error().message);
     return {stage, bytes_of(blobs->control), bytes_of(blobs->gpu)};
