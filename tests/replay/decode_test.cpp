@@ -66,7 +66,10 @@ TEST_P(Decoders, AgreeWithTheDevice) {
         for (u32 c = 0; c < 4; ++c) {
             if (c >= f.components && c < 3)
                 continue;
-            f64 a = 0, b = 0, allowed = f.is_signed ? 2 : 1; // devices round ramps their own way
+            // Hardware mixes the ramps of the older formats with weights of few bits; Direct3D allows it 3 % of the
+            // distance between the end points (an H200 is up to 7 of 254 away). BC7 and BC6H are exact everywhere.
+            const bool coarse = !device->capabilities.cpu_device && !std::string_view(f.name).starts_with("BPTC");
+            f64 a = 0, b = 0, allowed = (f.is_signed ? 2 : 1) + (coarse ? 0.03 * 255 : 0);
             if (floats) {
                 u16 x = 0, y = 0;
                 std::memcpy(&x, ours.data() + i * 8 + c * 2, 2);
