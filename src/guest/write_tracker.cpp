@@ -175,7 +175,6 @@ void WriteTracker::visit(const Table& table, u64 start, u64 size, Visit&& visit)
 }
 
 u64 WriteTracker::arm(GuestAddress start, u64 size) {
-    const u64 stamp = epoch_.fetch_add(1) + 1;
     const Reading reading(*this);
     visit(reading.table(), start.value, size, [&](Region* region, u64 first, u64 last) {
         if (!region)
@@ -196,8 +195,11 @@ u64 WriteTracker::arm(GuestAddress start, u64 size) {
             while (run < last && !armed(run))
                 ++run;
             if (run > i) {
-                // Protected first, marked second: the other way round a write between the two would go unseen.
+                // Protected first, marked second: the other way round a write between the two would go unseen. The
+                // stamp is taken between them: one from before would be older than that of a reader who copied
+                // meanwhile, and hide from it what was written after its copy.
                 const bool done = region->set_access(i, run, PROT_READ);
+                const u64 stamp = epoch_.fetch_add(1) + 1;
                 for (u64 k = i; done && k < run; ++k) {
                     const u64 old = region->pages[k].load(std::memory_order_relaxed);
                     const u64 kept = old & Region::is_open ? old >> 2 : stamp;
@@ -208,7 +210,8 @@ u64 WriteTracker::arm(GuestAddress start, u64 size) {
         }
         return true;
     });
-    return stamp;
+    // Not older than any page above, and older than whatever is protected again after a write from here on.
+    return epoch_.load();
 }
 
 bool WriteTracker::written_since(GuestAddress start, u64 size, u64 stamp) const {
