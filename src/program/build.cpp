@@ -96,6 +96,11 @@ Result<Blobs> build(const BuildInput& input) {
         word(0x734, targets);
         word(0x748, input.per_sample ? 1u << 16 : 0);
     }
+    if (input.stage == Stage::TessEval)
+        word(tessellation_word, tessellation_bits(input.tessellation));
+    if (input.feedback)
+        if (auto written = write_feedback_layout(blobs.control, *input.feedback); !written)
+            return tl::unexpected(written.error());
     if (compute) {
         for (u32 axis = 0; axis < 3; ++axis)
             word(0x748 + 4 * axis, input.workgroup_size[axis]);

@@ -16,6 +16,8 @@ struct BuildInput {
     u32 shared_bytes = 0, local_bytes = 0; // compute; graphics stages state local memory in the SPH
     u32 register_count = 0;
     bool early_fragment_tests = false, per_sample = false;
+    Tessellation tessellation;              // tessellation evaluation
+    std::optional<FeedbackLayout> feedback; // as write_feedback_layout() takes it
 };
 
 struct Blobs {
@@ -26,7 +28,7 @@ struct Blobs {
 // What an assembled program says of itself. A view: the program must outlive it. Error: the source names no stage.
 [[nodiscard]] Result<BuildInput> build_input(const maxwell::Program& assembled);
 
-// Errors: no code, or code that is no whole number of bundles.
+// Errors: no code, code that is no whole number of bundles, a feedback layout that cannot be written.
 [[nodiscard]] Result<Blobs> build(const BuildInput& input);
 
 } // namespace heaviside::program

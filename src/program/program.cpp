@@ -1,5 +1,7 @@
 #include "program/program.h"
 
+#include "base/log.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -241,6 +243,14 @@ Result<Program> parse(Bytes control_section, Bytes gpu_area) {
     } else if (program.stage == Stage::Fragment) {
         program.early_fragment_tests = control[word::early_tests] == 1;
         program.per_sample = (control[word::per_sample] >> 16 & 1) != 0;
+    } else if (program.stage != Stage::TessControl) {
+        if (program.stage == Stage::TessEval)
+            program.tessellation = tessellation(program.control);
+        // A program whose layout is of no known form draws all the same, it only captures nothing (REN-173).
+        if (auto feedback = feedback_layout(program.control))
+            program.feedback = *std::move(feedback);
+        else
+            log::error_once("{}", feedback.error().message);
     }
     if (auto checked = check_code(program); !checked)
         return tl::unexpected(checked.error());

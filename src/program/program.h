@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "maxwell/sph.h"
+#include "program/feedback.h"
 
 #include <array>
 #include <optional>
@@ -69,6 +70,8 @@ struct Program {
     u32 register_count = 0;                     // 0: not said
     bool early_fragment_tests = false;
     bool per_sample = false;
+    Tessellation tessellation;              // tessellation evaluation
+    std::optional<FeedbackLayout> feedback; // vertex, tessellation evaluation, geometry: captured if last of them
     const DriverBankLayout* layout = &vendor_layout;
     // `header` decoded; of a vertex program in two parts, the union of both. Nothing if `header` is empty.
     std::optional<maxwell::ShaderProgramHeader> sph;
