@@ -87,7 +87,11 @@ bool Emitter::subgroup(Value v, const Inst& inst) {
     }
     case Op::Shuffle:
     case Op::ShuffleValid:
+    case Op::ShuffleSource:
         shuffle(v, inst, one_lane);
+        break;
+    case Op::Meet:
+        meet(v);
         break;
     case Op::FSwizzleAdd: {
         // two bits per quad lane, lane 0 in bits 6-7
@@ -112,26 +116,7 @@ bool Emitter::subgroup(Value v, const Inst& inst) {
 }
 
 // SHFL: within a segment of the warp given by the mask in bits 8-12 of the third operand, clamp in bits 0-4.
-void Emitter::shuffle(Value v, const Inst& inst, bool one_lane) {
-    const Id value = u(arg(v, 0));
-    const bool wants_valid = inst.op == Op::ShuffleValid;
-    if (one_lane) {
-        if (wants_valid)
-            define_u(v, module.constant_true());
-        else
-            define_u(v, value);
-        return;
-    }
-    const Value index = arg(v, 1), control = arg(v, 2);
-    // neighbours in a quad: what derivatives are made of
-    if (program.stage == Stage::Fragment && inst.imm == 3 && is_const(index) && ir.const_word(index) >= 1 &&
-        ir.const_word(index) <= 3) {
-        if (wants_valid)
-            return define_u(v, module.constant_true());
-        module.capability(spv::Capability::GroupNonUniformQuad);
-        return define_u(v, module.op(spv::Op::OpGroupNonUniformQuadSwap, t(Basic::U32),
-                                     c(static_cast<u32>(spv::Scope::Subgroup)), value, c(ir.const_word(index) - 1)));
-    }
+Emitter::ShuffleLanes Emitter::shuffle_lanes(u32 mode, Value index, Value control) {
     const auto op = [&](spv::Op code, Id x, Id y) { return module.op(code, t(Basic::U32), x, y); };
     const Id lane = lane_id();
     const Id word = u(control);
@@ -144,7 +129,7 @@ void Emitter::shuffle(Value v, const Inst& inst, bool one_lane) {
     const Id last = op(spv::Op::OpBitwiseOr, first, op(spv::Op::OpBitwiseAnd, clamp, inverse));
     Id source = 0;
     bool up = false;
-    switch (inst.imm) {
+    switch (mode) {
     case 0:
         source = op(spv::Op::OpBitwiseOr, op(spv::Op::OpBitwiseAnd, by, inverse), first);
         break;
@@ -160,14 +145,33 @@ void Emitter::shuffle(Value v, const Inst& inst, bool one_lane) {
     }
     const Id valid =
         module.op(up ? spv::Op::OpSGreaterThanEqual : spv::Op::OpSLessThanEqual, t(Basic::Bool), source, last);
-    if (wants_valid)
-        return define_u(v, valid);
-    const Id from = op(spv::Op::OpBitwiseAnd, select(Basic::U32, valid, source, lane), c(31));
+    return {op(spv::Op::OpBitwiseAnd, select(Basic::U32, valid, source, lane), c(warp_size - 1)), valid};
+}
+
+void Emitter::shuffle(Value v, const Inst& inst, bool one_lane) {
+    const bool wants_valid = inst.op == Op::ShuffleValid, wants_lane = inst.op == Op::ShuffleSource;
+    if (one_lane)
+        return define_u(v, wants_valid ? module.constant_true() : wants_lane ? c(0) : u(arg(v, 0)));
+    const Value index = arg(v, inst.count - 2u), control = arg(v, inst.count - 1u);
+    // neighbours in a quad: what derivatives are made of
+    if (program.stage == Stage::Fragment && inst.imm == 3 && !wants_lane && is_const(index) &&
+        ir.const_word(index) >= 1 && ir.const_word(index) <= 3) {
+        if (wants_valid)
+            return define_u(v, module.constant_true());
+        module.capability(spv::Capability::GroupNonUniformQuad);
+        return define_u(v, module.op(spv::Op::OpGroupNonUniformQuadSwap, t(Basic::U32),
+                                     c(static_cast<u32>(spv::Scope::Subgroup)), u(arg(v, 0)),
+                                     c(ir.const_word(index) - 1)));
+    }
+    const ShuffleLanes lanes = shuffle_lanes(inst.imm, index, control);
+    if (wants_valid || wants_lane)
+        return define_u(v, wants_valid ? lanes.valid : lanes.source);
+    const Id value = u(arg(v, 0));
     if (program.stage == Stage::Compute && options.subgroup_size != warp_size)
-        return define_u(v, warp_read(value, from));
+        return define_u(v, warp_read(value, lanes.source));
     module.capability(spv::Capability::GroupNonUniformShuffle);
     define_u(v, module.op(spv::Op::OpGroupNonUniformShuffle, t(Basic::U32), c(static_cast<u32>(spv::Scope::Subgroup)),
-                          value, from));
+                          value, lanes.source));
 }
 
 // --- warps through shared memory, where subgroups are not 32 wide. Each thread has a word; the barriers between
@@ -238,6 +242,87 @@ void Emitter::warp_vote(Value v, const Inst& inst, Id value) {
     const Id some = any(warp_ballot(value));
     define_u(v, module.op(spv::Op::OpLogicalOr, t(Basic::Bool), all,
                           module.op(spv::Op::OpLogicalNot, t(Basic::Bool), some)));
+}
+
+// Each warp's lanes find the lowest state among them; those in it may go on, at a barrier if all warps have come to
+// one.
+void Emitter::meet(Value v) {
+    if (program.stage != Stage::Compute)
+        return refuse(v, "outside a compute program");
+    const Id words = warp_words();
+    const u32 warps = warp_threads / warp_size;
+    enum Total : u32 { Arrived, Threads, Holding, total_count };
+    const Id per_warp = module.make_type(spv::Op::OpTypeArray, {t(Basic::U32), c(warps)});
+    const Id lowest = module.variable(StorageClass::Workgroup, per_warp);
+    const Id present = module.variable(StorageClass::Workgroup, per_warp);
+    const Id holding = module.variable(StorageClass::Workgroup, per_warp);
+    const Id totals = module.variable(StorageClass::Workgroup,
+                                      module.make_type(spv::Op::OpTypeArray, {t(Basic::U32), c(total_count)}));
+    const Id state = u(arg(v, 0)), word = u(arg(v, 1)), lane_wanted = u(arg(v, 2));
+    const auto op = [&](spv::Op code, Id x, Id y) { return module.op(code, t(Basic::U32), x, y); };
+    const auto test = [&](spv::Op code, Id x, Id y) { return module.op(code, t(Basic::Bool), x, y); };
+    const auto at = [&](Id array, Id index) { return chain(StorageClass::Workgroup, t(Basic::U32), array, index); };
+    const auto store = [&](Id pointer, Id value) { module.none(spv::Op::OpStore, pointer, value); };
+    const auto add = [&](spv::Op code, Id pointer, Id value) {
+        (void)module.op(code, t(Basic::U32), pointer, c(static_cast<u32>(spv::Scope::Workgroup)), c(0), value);
+    };
+    const auto when = [&](Id condition, auto&& body) {
+        (void)guarded(condition, 0, [&] {
+            body();
+            return Id{0};
+        });
+    };
+    const Id index = builtin_input(BuiltIn::LocalInvocationIndex, Basic::U32);
+    const Id warp = op(spv::Op::OpShiftRightLogical, index, c(5)), lane = op(spv::Op::OpBitwiseAnd, index, c(31));
+    const Id bit = op(spv::Op::OpShiftLeftLogical, c(1), lane);
+    const Id leads = test(spv::Op::OpIEqual, lane, c(0)), holds = test(spv::Op::OpINotEqual, word, c(0));
+    group_barrier();
+    store(at(words, index), word);
+    when(leads, [&] {
+        store(at(lowest, warp), c(~0u));
+        store(at(present, warp), c(0));
+        store(at(holding, warp), c(0));
+    });
+    when(test(spv::Op::OpIEqual, index, c(0)), [&] {
+        for (u32 i = 0; i < total_count; ++i)
+            store(at(totals, c(i)), c(0));
+    });
+    group_barrier();
+    add(spv::Op::OpAtomicUMin, at(lowest, warp), state);
+    group_barrier();
+    const Id first = load(Basic::U32, at(lowest, warp));
+    const Id over = test(spv::Op::OpIEqual, first, c(~0u));
+    const Id here = module.op(spv::Op::OpLogicalAnd, t(Basic::Bool), test(spv::Op::OpIEqual, first, state),
+                              module.op(spv::Op::OpLogicalNot, t(Basic::Bool), over));
+    const Id barrier = test(spv::Op::OpINotEqual, op(spv::Op::OpBitwiseAnd, first, c(1)), c(0));
+    constexpr u32 warp_over = 1 << 16;
+    when(module.op(spv::Op::OpLogicalAnd, t(Basic::Bool), leads, barrier),
+         [&] { add(spv::Op::OpAtomicIAdd, at(totals, c(Arrived)), select(Basic::U32, over, c(1 + warp_over), c(1))); });
+    when(here, [&] {
+        add(spv::Op::OpAtomicOr, at(present, warp), bit);
+        add(spv::Op::OpAtomicOr, at(holding, warp), select(Basic::U32, holds, bit, c(0)));
+        when(barrier, [&] {
+            add(spv::Op::OpAtomicIAdd, at(totals, c(Threads)), c(1));
+            add(spv::Op::OpAtomicIAdd, at(totals, c(Holding)), select(Basic::U32, holds, c(1), c(0)));
+        });
+    });
+    const Id scope = c(static_cast<u32>(spv::Scope::Workgroup));
+    module.none(spv::Op::OpControlBarrier, scope, scope, c(acquire_release | workgroup_memory | uniform_memory));
+    const Id arrived = load(Basic::U32, at(totals, c(Arrived)));
+    const Id all_over = test(spv::Op::OpIEqual, op(spv::Op::OpShiftRightLogical, arrived, c(16)), c(warps));
+    const Id open =
+        module.op(spv::Op::OpLogicalOr, t(Basic::Bool), module.op(spv::Op::OpLogicalNot, t(Basic::Bool), barrier),
+                  test(spv::Op::OpIEqual, op(spv::Op::OpBitwiseAnd, arrived, c(warp_over - 1)), c(warps)));
+    const Id goes = select(Basic::U32, module.op(spv::Op::OpLogicalAnd, t(Basic::Bool), here, open), c(1), c(0));
+    const auto of = [&](Total total, Id array) {
+        return select(Basic::U32, barrier, load(Basic::U32, at(totals, c(total))), load(Basic::U32, at(array, warp)));
+    };
+    const Id from = op(spv::Op::OpBitwiseOr, op(spv::Op::OpBitwiseAnd, index, c(~(warp_size - 1))),
+                       op(spv::Op::OpBitwiseAnd, lane_wanted, c(warp_size - 1)));
+    const Id heard = load(Basic::U32, at(words, from));
+    const Id held = of(Holding, holding), there = of(Threads, present);
+    define_u(v, module.op(spv::Op::OpCompositeConstruct, t(Basic::U32x4), select(Basic::U32, all_over, c(2), goes),
+                          heard, held, there));
 }
 
 void Emitter::barrier_reduce(Value v, const Inst& inst) {

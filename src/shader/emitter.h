@@ -225,6 +225,11 @@ private:
     [[nodiscard]] Id lane_id();
     void barrier_reduce(Value v, const ir::Inst& inst);
     void shuffle(Value v, const ir::Inst& inst, bool one_lane);
+    struct ShuffleLanes {
+        Id source, valid;
+    };
+    [[nodiscard]] ShuffleLanes shuffle_lanes(u32 mode, Value index, Value control);
+    void meet(Value v);
     [[nodiscard]] Id warp_words();
     [[nodiscard]] Id warp_read(Id value, Id lane);
     [[nodiscard]] Id warp_ballot(Id value);

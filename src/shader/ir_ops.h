@@ -187,9 +187,14 @@
     X(VoteEqual,    "vote_equal",    U1,    "b",   None,      None,   Read) \
     X(Ballot,       "ballot",        U32,   "b",   None,      None,   Read) \
     /* SHFL: value, lane operand, clamp and segment mask word as the instruction takes them; imm 0 IDX, 1 UP, 2 DOWN, */ \
-    /* 3 BFLY. ShuffleValid: its predicate result for the same operands. */ \
+    /* 3 BFLY. ShuffleValid: its predicate result. */ \
     X(Shuffle,      "shuffle",       U32,   "www", Index,     None,   Read) \
-    X(ShuffleValid, "shuffle_valid", U1,    "www", Index,     None,   Read) \
+    X(ShuffleValid, "shuffle_valid", U1,    "ww",  Index,     None,   Read) \
+    X(ShuffleSource, "shuffle_source", U32, "ww",  Index,     None,   Read) /* lane operand, mask: the lane that is read */ \
+    /* All threads of the group pass it together: state (~0: over; odd: a barrier of the group), word, lane. Gives 1 to */ \
+    /* threads that may go on, 0 to those that wait, 2 when all are over; then the lane's word, a mask of the lanes in */ \
+    /* this thread's state whose word is not 0, and one of the lanes in it (barrier: how many threads of the group). */ \
+    X(Meet,         "meet",          U32x4, "www", None,      None,   Write) \
     X(ReadSpecial,  "special",       U32,   "",    Special,   None,   Pure) \
     X(IsHelper,     "is_helper",     U1,    "",    None,      None,   Read) \
     X(Demote,       "demote",        Void,  "",    None,      None,   Write) /* KIL: the lane goes on as a helper */ \

@@ -10,12 +10,28 @@ using program::Stage;
 void vote(Lifter& l, const Instruction& i) {
     if (!i.has(Slot::S))
         return; // VOTE.VTG tells the clipper about whole primitives: nothing that a program can see
-    constexpr Op votes[] = {Op::VoteAll, Op::VoteAny, Op::VoteEqual};
     const Value source = l.predicate(i, Slot::S);
     const u8 p = i.operand(Slot::P).reg, d = i.operand(Slot::D).reg;
-    const Value voted = l.b.op(votes[static_cast<u32>(i.get<maxwell::VoteMode>()) % 3], {source});
-    const Value ballot = d == maxwell::zero_register ? Value{} : l.b.op(Op::Ballot, {source});
-    l.set_pred(p, voted);
+    // lanes whose guard fails come by all the same, without a vote
+    const Value yes = l.guard.valid() ? l.band(l.guard, source) : source;
+    const auto any = [&] { return l.b.op(Op::VoteAny, {yes}); };
+    const auto all = [&] { return l.b.op(Op::VoteAll, {l.guard.valid() ? l.bor(l.bnot(l.guard), source) : source}); };
+    Value voted, ballot;
+    if (p != maxwell::true_predicate)
+        switch (i.get<maxwell::VoteMode>()) {
+        case maxwell::VoteMode::All:
+            voted = all();
+            break;
+        case maxwell::VoteMode::Any:
+            voted = any();
+            break;
+        default:
+            voted = l.guard.valid() ? l.bor(all(), l.bnot(any())) : l.b.op(Op::VoteEqual, {source});
+        }
+    if (d != maxwell::zero_register)
+        ballot = l.b.op(Op::Ballot, {yes});
+    if (voted.valid())
+        l.set_pred(p, voted);
     if (ballot.valid())
         l.set_reg(d, ballot);
 }
@@ -25,7 +41,7 @@ void shfl(Lifter& l, const Instruction& i) {
     const u32 mode = static_cast<u32>(i.get<maxwell::ShuffleMode>()); // the IR has the same numbers
     const u8 p = i.operand(Slot::P).reg;
     const Value shuffled = l.b.op(Op::Shuffle, {value, lane, mask}, mode);
-    const Value valid = p == maxwell::true_predicate ? Value{} : l.b.op(Op::ShuffleValid, {value, lane, mask}, mode);
+    const Value valid = p == maxwell::true_predicate ? Value{} : l.b.op(Op::ShuffleValid, {lane, mask}, mode);
     l.result(i, shuffled);
     if (valid.valid())
         l.set_pred(p, valid);
@@ -164,8 +180,8 @@ void setlmembase(Lifter& l, const Instruction& i) {
 void nothing(Lifter&, const Instruction&) {}
 
 constexpr LiftRow rows[] = {
-    {Opcode::VOTE, vote, Guarded::Branch},
-    {Opcode::SHFL, shfl, Guarded::Branch},
+    {Opcode::VOTE, vote},
+    {Opcode::SHFL, shfl},
     {Opcode::BAR, bar, Guarded::Branch},
     {Opcode::B2R, b2r},
     {Opcode::S2R, s2r},

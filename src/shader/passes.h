@@ -14,6 +14,13 @@ void remove_unreachable(Program& program);
 // turns the graph into one loop around a switch. Before SSA construction only.
 void make_reducible(Program& program);
 
+// For compute programs on devices whose subgroups are not warps: lets the lanes of a warp meet at votes, shuffles and
+// barriers that not every thread passes exactly once. The program becomes a loop of all threads around Op::Meet and a
+// switch to what comes behind each such operation. Of a warp's waiting lanes those in front go on: earlier turns of
+// loops first, then earlier places, so that they are together where the machine's reconvergence stack has them together
+// in structured code. False: the program has no such operations. Before SSA construction only.
+bool meet(Program& program);
+
 // Replaces Get/Set of registers, predicates and flags by values and phis (Braun et al., "Simple and Efficient
 // Construction of Static Single Assignment Form"). What is read before it is written is 0.
 void construct_ssa(Program& program);

@@ -9,6 +9,8 @@ namespace heaviside::shader {
 
 namespace {
 
+constexpr u32 warp_size = 32;
+
 void optimise(ir::Program& ir, const program::Program& program) {
     ir::fold(ir);
     const bool open_compiler = program.layout == &program::open_compiler_layout;
@@ -26,6 +28,8 @@ Result<ir::Program> lift_and_optimise(const program::Program& program, const Opt
     ir::Program& ir = *lifted;
     ir::remove_unreachable(ir);
     ir::make_reducible(ir);
+    if (program.stage == Stage::Compute && options.subgroup_size != warp_size)
+        ir::meet(ir);
     ir::construct_ssa(ir);
     optimise(ir, program);
     if (options.validate)

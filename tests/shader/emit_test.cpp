@@ -289,7 +289,9 @@ constexpr Line lines[] = {
     {"shuffle<1> %900, 1, 0"},
     {"shuffle<2> %900, 1, %901"},
     {"shuffle<3> %900, 1, 0x1c03"},
-    {"shuffle_valid<1> %900, 1, 0"},
+    {"shuffle_valid<1> 1, 0"},
+    {"shuffle_source<2> %900, 0x1f"},
+    {"meet %900, %901, 3", "c"},
     {"is_helper"},
 };
 

@@ -323,7 +323,8 @@ private:
 
     // As PTX defines shfl: c holds the clamp in bits 0-4 and the segment mask in bits 8-12.
     Vector shuffled(u32 first, const Thread& t, const ir::Inst& inst) {
-        const u32 b = argument(t, inst, 1)[0] & 31, c = argument(t, inst, 2)[0];
+        // the last two operands of both
+        const u32 b = argument(t, inst, inst.count - 2u)[0] & 31, c = argument(t, inst, inst.count - 1u)[0];
         const u32 clamp = c & 31, segment = c >> 8 & 31;
         const u32 maximum = (t.lane & segment) | (clamp & ~segment), minimum = t.lane & segment;
         i32 source = 0;
