@@ -4,11 +4,18 @@
  *
  * An nvn::Texture is an NVNtexture, an nvn::TextureTarget holds the values of NVNtextureTarget, and so on: pointers
  * convert, sizes are the same. Methods are the C functions without prefix and object; those that set something return
- * the object, so that calls chain. nvn.h documents them. */
+ * the object, so that calls chain. nvn.h documents them.
+ *
+ * Methods call through one pfncpp_nvnXxx pointer each, of type nvn::XxxFunc. nvn::nvnLoadCPPProcs fills them; until
+ * then they lead to the C functions, for programs that called nvnLoadCProcs alone. libheaviside contains the pointers;
+ * a program that wants its own defines NVN_DEFINE_PROCS in one source before including this header. */
 #ifndef HEAVISIDE_NVN_CPP_H
 #define HEAVISIDE_NVN_CPP_H
 
 #include "nvn.h"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace nvn {
 
@@ -150,8 +157,10 @@ struct DeviceFlagBits {
     int value;
     DeviceFlagBits() = default;
     constexpr DeviceFlagBits(Enum v) : value(v) {}
-    constexpr explicit DeviceFlagBits(int v) : value(v) {}
+    constexpr DeviceFlagBits(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    DeviceFlagBits& operator|=(int bits) { return value |= bits, *this; }
+    DeviceFlagBits& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct DebugCallbackSource {
@@ -427,8 +436,10 @@ struct QueueBuilderFlags {
     int value;
     QueueBuilderFlags() = default;
     constexpr QueueBuilderFlags(Enum v) : value(v) {}
-    constexpr explicit QueueBuilderFlags(int v) : value(v) {}
+    constexpr QueueBuilderFlags(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    QueueBuilderFlags& operator|=(int bits) { return value |= bits, *this; }
+    QueueBuilderFlags& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct QueueAcquireTextureResult {
@@ -481,8 +492,10 @@ struct MemoryPoolFlags {
     int value;
     MemoryPoolFlags() = default;
     constexpr MemoryPoolFlags(Enum v) : value(v) {}
-    constexpr explicit MemoryPoolFlags(int v) : value(v) {}
+    constexpr MemoryPoolFlags(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    MemoryPoolFlags& operator|=(int bits) { return value |= bits, *this; }
+    MemoryPoolFlags& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct TextureSwizzle {
@@ -536,8 +549,10 @@ struct ShaderStageBits {
     int value;
     ShaderStageBits() = default;
     constexpr ShaderStageBits(Enum v) : value(v) {}
-    constexpr explicit ShaderStageBits(int v) : value(v) {}
+    constexpr ShaderStageBits(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    ShaderStageBits& operator|=(int bits) { return value |= bits, *this; }
+    ShaderStageBits& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct EventWaitMode {
@@ -708,8 +723,10 @@ struct TextureFlags {
     int value;
     TextureFlags() = default;
     constexpr TextureFlags(Enum v) : value(v) {}
-    constexpr explicit TextureFlags(int v) : value(v) {}
+    constexpr TextureFlags(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    TextureFlags& operator|=(int bits) { return value |= bits, *this; }
+    TextureFlags& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct BarrierBits {
@@ -736,8 +753,10 @@ struct BarrierBits {
     int value;
     BarrierBits() = default;
     constexpr BarrierBits(Enum v) : value(v) {}
-    constexpr explicit BarrierBits(int v) : value(v) {}
+    constexpr BarrierBits(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    BarrierBits& operator|=(int bits) { return value |= bits, *this; }
+    BarrierBits& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct TextureTarget {
@@ -1127,8 +1146,10 @@ struct PolygonOffsetEnable {
     int value;
     PolygonOffsetEnable() = default;
     constexpr PolygonOffsetEnable(Enum v) : value(v) {}
-    constexpr explicit PolygonOffsetEnable(int v) : value(v) {}
+    constexpr PolygonOffsetEnable(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    PolygonOffsetEnable& operator|=(int bits) { return value |= bits, *this; }
+    PolygonOffsetEnable& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct PolygonMode {
@@ -1207,8 +1228,10 @@ struct CopyFlags {
     int value;
     CopyFlags() = default;
     constexpr CopyFlags(Enum v) : value(v) {}
-    constexpr explicit CopyFlags(int v) : value(v) {}
+    constexpr CopyFlags(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    CopyFlags& operator|=(int bits) { return value |= bits, *this; }
+    CopyFlags& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct ClearColorMask {
@@ -1226,8 +1249,10 @@ struct ClearColorMask {
     int value;
     ClearColorMask() = default;
     constexpr ClearColorMask(Enum v) : value(v) {}
-    constexpr explicit ClearColorMask(int v) : value(v) {}
+    constexpr ClearColorMask(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    ClearColorMask& operator|=(int bits) { return value |= bits, *this; }
+    ClearColorMask& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct SyncFlagBits {
@@ -1238,8 +1263,10 @@ struct SyncFlagBits {
     int value;
     SyncFlagBits() = default;
     constexpr SyncFlagBits(Enum v) : value(v) {}
-    constexpr explicit SyncFlagBits(int v) : value(v) {}
+    constexpr SyncFlagBits(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    SyncFlagBits& operator|=(int bits) { return value |= bits, *this; }
+    SyncFlagBits& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct EventSignalFlags {
@@ -1250,8 +1277,10 @@ struct EventSignalFlags {
     int value;
     EventSignalFlags() = default;
     constexpr EventSignalFlags(Enum v) : value(v) {}
-    constexpr explicit EventSignalFlags(int v) : value(v) {}
+    constexpr EventSignalFlags(int v) : value(v) {}
     constexpr operator Enum() const { return static_cast<Enum>(value); }
+    EventSignalFlags& operator|=(int bits) { return value |= bits, *this; }
+    EventSignalFlags& operator&=(int bits) { return value &= bits, *this; }
 };
 
 struct FormatClass {
@@ -1367,10 +1396,625 @@ class Window;
 class WindowBuilder;
 
 using GenericFuncPtrFunc = PFNNVNGENERICFUNCPTRPROC;
-using DeviceGetProcAddressFunc = PFNNVNDEVICEGETPROCADDRESSPROC;
-using CommandBufferMemoryCallbackFunc = PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC;
-using DebugCallbackFunc = PFNNVNDEBUGCALLBACKPROC;
+using CommandBufferMemoryCallbackFunc = void (*)(CommandBuffer* cmdBuf, CommandBufferMemoryEvent event, size_t minSize,
+                                                 void* callbackData);
+using DebugCallbackFunc = void (*)(DebugCallbackSource source, DebugCallbackType type, int id,
+                                   DebugCallbackSeverity severity, const char* message, void* callbackData);
 using WalkDebugDatabaseCallbackFunc = PFNNVNWALKDEBUGDATABASECALLBACKPROC;
+using BootstrapLoaderFunc = GenericFuncPtrFunc (*)(const char* name);
+
+using BlendStateGetAdvancedModeFunc = BlendAdvancedMode (*)(const BlendState* blend);
+using BlendStateGetAdvancedNormalizedDstFunc = NVNboolean (*)(const BlendState* blend);
+using BlendStateGetAdvancedOverlapFunc = BlendAdvancedOverlap (*)(const BlendState* blend);
+using BlendStateGetAdvancedPremultipliedSrcFunc = NVNboolean (*)(const BlendState* blend);
+using BlendStateGetBlendEquationFunc = void (*)(const BlendState* blend, BlendEquation* modeRGB,
+    BlendEquation* modeAlpha);
+using BlendStateGetBlendFuncFunc = void (*)(const BlendState* blend, BlendFunc* srcFunc, BlendFunc* dstFunc,
+    BlendFunc* srcFuncAlpha, BlendFunc* dstFuncAlpha);
+using BlendStateGetBlendTargetFunc = int (*)(const BlendState* blend);
+using BlendStateSetAdvancedModeFunc = void (*)(BlendState* blend, BlendAdvancedMode mode);
+using BlendStateSetAdvancedNormalizedDstFunc = void (*)(BlendState* blend, NVNboolean enable);
+using BlendStateSetAdvancedOverlapFunc = void (*)(BlendState* blend, BlendAdvancedOverlap overlap);
+using BlendStateSetAdvancedPremultipliedSrcFunc = void (*)(BlendState* blend, NVNboolean enable);
+using BlendStateSetBlendEquationFunc = void (*)(BlendState* blend, BlendEquation modeRGB, BlendEquation modeAlpha);
+using BlendStateSetBlendFuncFunc = void (*)(BlendState* blend, BlendFunc srcFunc, BlendFunc dstFunc,
+    BlendFunc srcFuncAlpha, BlendFunc dstFuncAlpha);
+using BlendStateSetBlendTargetFunc = void (*)(BlendState* blend, int target);
+using BlendStateSetDefaultsFunc = void (*)(BlendState* blend);
+using BufferBuilderGetDeviceFunc = const Device* (*)(const BufferBuilder* builder);
+using BufferBuilderGetMemoryOffsetFunc = ptrdiff_t (*)(const BufferBuilder* builder);
+using BufferBuilderGetMemoryPoolFunc = MemoryPool* (*)(const BufferBuilder* builder);
+using BufferBuilderGetSizeFunc = size_t (*)(const BufferBuilder* builder);
+using BufferBuilderSetDefaultsFunc = void (*)(BufferBuilder* builder);
+using BufferBuilderSetDeviceFunc = void (*)(BufferBuilder* builder, Device* device);
+using BufferBuilderSetStorageFunc = void (*)(BufferBuilder* builder, MemoryPool* pool, ptrdiff_t offset, size_t size);
+using BufferFinalizeFunc = void (*)(Buffer* buffer);
+using BufferFlushMappedRangeFunc = void (*)(const Buffer* buffer, ptrdiff_t offset, size_t size);
+using BufferGetAddressFunc = BufferAddress (*)(const Buffer* buffer);
+using BufferGetDebugIDFunc = uint64_t (*)(const Buffer* buffer);
+using BufferGetMemoryOffsetFunc = ptrdiff_t (*)(const Buffer* buffer);
+using BufferGetMemoryPoolFunc = MemoryPool* (*)(const Buffer* buffer);
+using BufferGetSizeFunc = size_t (*)(const Buffer* buffer);
+using BufferInitializeFunc = NVNboolean (*)(Buffer* buffer, const BufferBuilder* builder);
+using BufferInvalidateMappedRangeFunc = void (*)(const Buffer* buffer, ptrdiff_t offset, size_t size);
+using BufferMapFunc = void* (*)(const Buffer* buffer);
+using BufferSetDebugLabelFunc = void (*)(Buffer* buffer, const char* label);
+using ChannelMaskStateGetChannelMaskFunc = void (*)(const ChannelMaskState* channelMask, int index, NVNboolean* r,
+    NVNboolean* g, NVNboolean* b, NVNboolean* a);
+using ChannelMaskStateSetChannelMaskFunc = void (*)(ChannelMaskState* channelMask, int index, NVNboolean r,
+    NVNboolean g, NVNboolean b, NVNboolean a);
+using ChannelMaskStateSetDefaultsFunc = void (*)(ChannelMaskState* channelMask);
+using ColorStateGetAlphaTestFunc = AlphaFunc (*)(const ColorState* color);
+using ColorStateGetBlendEnableFunc = NVNboolean (*)(const ColorState* color, int index);
+using ColorStateGetLogicOpFunc = LogicOp (*)(const ColorState* color);
+using ColorStateSetAlphaTestFunc = void (*)(ColorState* color, AlphaFunc alphaFunc);
+using ColorStateSetBlendEnableFunc = void (*)(ColorState* color, int index, NVNboolean enable);
+using ColorStateSetDefaultsFunc = void (*)(ColorState* color);
+using ColorStateSetLogicOpFunc = void (*)(ColorState* color, LogicOp logicOp);
+using CommandBufferAddCommandMemoryFunc = void (*)(CommandBuffer* cmdBuf, const MemoryPool* pool, ptrdiff_t offset,
+    size_t size);
+using CommandBufferAddControlMemoryFunc = void (*)(CommandBuffer* cmdBuf, void* memory, size_t size);
+using CommandBufferBarrierFunc = void (*)(CommandBuffer* cmdBuf, int barrier);
+using CommandBufferBeginRecordingFunc = void (*)(CommandBuffer* cmdBuf);
+using CommandBufferBeginTransformFeedbackFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer);
+using CommandBufferBindBlendStateFunc = void (*)(CommandBuffer* cmdBuf, const BlendState* blend);
+using CommandBufferBindChannelMaskStateFunc = void (*)(CommandBuffer* cmdBuf, const ChannelMaskState* channelMask);
+using CommandBufferBindColorStateFunc = void (*)(CommandBuffer* cmdBuf, const ColorState* color);
+using CommandBufferBindCoverageModulationTableFunc = void (*)(CommandBuffer* cmdBuf, const float* table);
+using CommandBufferBindDepthStencilStateFunc = void (*)(CommandBuffer* cmdBuf, const DepthStencilState* depthStencil);
+using CommandBufferBindImageFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index, ImageHandle image);
+using CommandBufferBindImagesFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const ImageHandle* images);
+using CommandBufferBindImagesDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const ImageHandle* images);
+using CommandBufferBindMultisampleStateFunc = void (*)(CommandBuffer* cmdBuf, const MultisampleState* multisample);
+using CommandBufferBindPolygonStateFunc = void (*)(CommandBuffer* cmdBuf, const PolygonState* polygon);
+using CommandBufferBindProgramFunc = void (*)(CommandBuffer* cmdBuf, const Program* program, int stages);
+using CommandBufferBindSeparateSamplerFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index,
+    SeparateSamplerHandle handle);
+using CommandBufferBindSeparateSamplersFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const SeparateSamplerHandle* handles);
+using CommandBufferBindSeparateSamplersDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first,
+    int count, const SeparateSamplerHandle* handles);
+using CommandBufferBindSeparateTextureFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index,
+    SeparateTextureHandle handle);
+using CommandBufferBindSeparateTexturesFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const SeparateTextureHandle* handles);
+using CommandBufferBindSeparateTexturesDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first,
+    int count, const SeparateTextureHandle* handles);
+using CommandBufferBindStorageBufferFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index,
+    BufferAddress buffer, size_t size);
+using CommandBufferBindStorageBuffersFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const BufferRange* buffers);
+using CommandBufferBindStorageBuffersDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first,
+    int count, const BufferRange* buffers);
+using CommandBufferBindTextureFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index,
+    TextureHandle texture);
+using CommandBufferBindTexturesFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const TextureHandle* textures);
+using CommandBufferBindTexturesDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const TextureHandle* textures);
+using CommandBufferBindTransformFeedbackBufferFunc = void (*)(CommandBuffer* cmdBuf, int index, BufferAddress buffer,
+    size_t size);
+using CommandBufferBindTransformFeedbackBuffersFunc = void (*)(CommandBuffer* cmdBuf, int first, int count,
+    const BufferRange* buffers);
+using CommandBufferBindUniformBufferFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int index,
+    BufferAddress buffer, size_t size);
+using CommandBufferBindUniformBuffersFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first, int count,
+    const BufferRange* buffers);
+using CommandBufferBindUniformBuffersDeferredFunc = void (*)(CommandBuffer* cmdBuf, ShaderStage stage, int first,
+    int count, const BufferRange* buffers);
+using CommandBufferBindVertexAttribStateFunc = void (*)(CommandBuffer* cmdBuf, int numAttribs,
+    const VertexAttribState* attribs);
+using CommandBufferBindVertexBufferFunc = void (*)(CommandBuffer* cmdBuf, int index, BufferAddress buffer, size_t size);
+using CommandBufferBindVertexBuffersFunc = void (*)(CommandBuffer* cmdBuf, int first, int count,
+    const BufferRange* buffers);
+using CommandBufferBindVertexStreamStateFunc = void (*)(CommandBuffer* cmdBuf, int numStreams,
+    const VertexStreamState* streams);
+using CommandBufferCallCommandsFunc = void (*)(CommandBuffer* cmdBuf, int numCommands, const CommandHandle* handles);
+using CommandBufferClearBufferFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer, size_t size, uint32_t value);
+using CommandBufferClearColorFunc = void (*)(CommandBuffer* cmdBuf, int index, const float* color, int mask);
+using CommandBufferClearColoriFunc = void (*)(CommandBuffer* cmdBuf, int index, const int* color, int mask);
+using CommandBufferClearColoruiFunc = void (*)(CommandBuffer* cmdBuf, int index, const uint32_t* color, int mask);
+using CommandBufferClearDepthStencilFunc = void (*)(CommandBuffer* cmdBuf, float depthValue, NVNboolean depthMask,
+    int stencilValue, int stencilMask);
+using CommandBufferClearTextureFunc = void (*)(CommandBuffer* cmdBuf, const Texture* dstTexture,
+    const TextureView* dstView, const CopyRegion* dstRegion, const float* color, int mask);
+using CommandBufferClearTextureiFunc = void (*)(CommandBuffer* cmdBuf, const Texture* dstTexture,
+    const TextureView* dstView, const CopyRegion* dstRegion, const int* color, int mask);
+using CommandBufferClearTextureuiFunc = void (*)(CommandBuffer* cmdBuf, const Texture* dstTexture,
+    const TextureView* dstView, const CopyRegion* dstRegion, const uint32_t* color, int mask);
+using CommandBufferCopyBufferToBufferFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress src, BufferAddress dst,
+    size_t size, int flags);
+using CommandBufferCopyBufferToTextureFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer,
+    const Texture* dstTexture, const TextureView* dstView, const CopyRegion* dstRegion, int flags);
+using CommandBufferCopyCommandsFunc = void (*)(CommandBuffer* cmdBuf, int numCommands, const CommandHandle* handles);
+using CommandBufferCopyTextureToBufferFunc = void (*)(CommandBuffer* cmdBuf, const Texture* srcTexture,
+    const TextureView* srcView, const CopyRegion* srcRegion, BufferAddress buffer, int flags);
+using CommandBufferCopyTextureToTextureFunc = void (*)(CommandBuffer* cmdBuf, const Texture* srcTexture,
+    const TextureView* srcView, const CopyRegion* srcRegion, const Texture* dstTexture, const TextureView* dstView,
+    const CopyRegion* dstRegion, int flags);
+using CommandBufferDiscardColorFunc = void (*)(CommandBuffer* cmdBuf, int index);
+using CommandBufferDiscardDepthStencilFunc = void (*)(CommandBuffer* cmdBuf);
+using CommandBufferDispatchComputeFunc = void (*)(CommandBuffer* cmdBuf, int groupsX, int groupsY, int groupsZ);
+using CommandBufferDispatchComputeIndirectFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer);
+using CommandBufferDownsampleFunc = void (*)(CommandBuffer* cmdBuf, const Texture* src, const Texture* dst);
+using CommandBufferDownsampleTextureViewFunc = void (*)(CommandBuffer* cmdBuf, const Texture* src,
+    const TextureView* srcView, const Texture* dst, const TextureView* dstView);
+using CommandBufferDrawArraysFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, int first, int count);
+using CommandBufferDrawArraysIndirectFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, BufferAddress buffer);
+using CommandBufferDrawArraysInstancedFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, int first, int count,
+    int baseInstance, int instanceCount);
+using CommandBufferDrawElementsFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, IndexType type, int count,
+    BufferAddress indexBuffer);
+using CommandBufferDrawElementsBaseVertexFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, IndexType type,
+    int count, BufferAddress indexBuffer, int baseVertex);
+using CommandBufferDrawElementsIndirectFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, IndexType type,
+    BufferAddress indexBuffer, BufferAddress indirectBuffer);
+using CommandBufferDrawElementsInstancedFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode, IndexType type,
+    int count, BufferAddress indexBuffer, int baseVertex, int baseInstance, int instanceCount);
+using CommandBufferDrawTextureFunc = void (*)(CommandBuffer* cmdBuf, TextureHandle handle,
+    const DrawTextureRegion* dstRegion, const DrawTextureRegion* srcRegion);
+using CommandBufferDrawTransformFeedbackFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode,
+    BufferAddress buffer);
+using CommandBufferEndRecordingFunc = CommandHandle (*)(CommandBuffer* cmdBuf);
+using CommandBufferEndTransformFeedbackFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer);
+using CommandBufferFenceSyncFunc = void (*)(CommandBuffer* cmdBuf, Sync* sync, SyncCondition condition, int flags);
+using CommandBufferFinalizeFunc = void (*)(CommandBuffer* cmdBuf);
+using CommandBufferGetCommandMemoryFreeFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetCommandMemorySizeFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetCommandMemoryUsedFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetControlMemoryFreeFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetControlMemorySizeFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetControlMemoryUsedFunc = size_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetCopyImageStrideFunc = ptrdiff_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetCopyRowStrideFunc = ptrdiff_t (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetMemoryCallbackFunc = CommandBufferMemoryCallbackFunc (*)(const CommandBuffer* cmdBuf);
+using CommandBufferGetMemoryCallbackDataFunc = void* (*)(const CommandBuffer* cmdBuf);
+using CommandBufferInitializeFunc = NVNboolean (*)(CommandBuffer* cmdBuf, Device* device);
+using CommandBufferInsertDebugMarkerFunc = void (*)(CommandBuffer* cmdBuf, const char* description);
+using CommandBufferInsertDebugMarkerDynamicFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+using CommandBufferInsertDebugMarkerStaticFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+using CommandBufferIsRecordingFunc = NVNboolean (*)(const CommandBuffer* cmdBuf);
+using CommandBufferMultiDrawArraysIndirectCountFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode,
+    BufferAddress indirectBuffer, BufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride);
+using CommandBufferMultiDrawElementsIndirectCountFunc = void (*)(CommandBuffer* cmdBuf, DrawPrimitive mode,
+    IndexType type, BufferAddress indexBuffer, BufferAddress indirectBuffer, BufferAddress countBuffer,
+    int maxDrawCount, ptrdiff_t stride);
+using CommandBufferPauseTransformFeedbackFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer);
+using CommandBufferPopDebugGroupFunc = void (*)(CommandBuffer* cmdBuf);
+using CommandBufferPopDebugGroupIdFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId);
+using CommandBufferPushDebugGroupFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId, const char* description);
+using CommandBufferPushDebugGroupDynamicFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+using CommandBufferPushDebugGroupStaticFunc = void (*)(CommandBuffer* cmdBuf, uint32_t domainId,
+    const char* description);
+using CommandBufferReportCounterFunc = void (*)(CommandBuffer* cmdBuf, CounterType counter, BufferAddress buffer);
+using CommandBufferReportValueFunc = void (*)(CommandBuffer* cmdBuf, uint32_t value, BufferAddress buffer);
+using CommandBufferResetCounterFunc = void (*)(CommandBuffer* cmdBuf, CounterType counter);
+using CommandBufferResolveDepthBufferFunc = void (*)(CommandBuffer* cmdBuf);
+using CommandBufferRestoreZCullDataFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress addr, size_t size);
+using CommandBufferResumeTransformFeedbackFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer);
+using CommandBufferSaveZCullDataFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress addr, size_t size);
+using CommandBufferSetAlphaRefFunc = void (*)(CommandBuffer* cmdBuf, float ref);
+using CommandBufferSetBlendColorFunc = void (*)(CommandBuffer* cmdBuf, const float* blendColor);
+using CommandBufferSetColorReductionEnableFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable);
+using CommandBufferSetColorReductionThresholdsFunc = void (*)(CommandBuffer* cmdBuf, FormatClass format, int low,
+    int high);
+using CommandBufferSetCommandMemoryCallbackEnabledFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable);
+using CommandBufferSetConservativeRasterDilateFunc = void (*)(CommandBuffer* cmdBuf, float dilate);
+using CommandBufferSetConservativeRasterEnableFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable);
+using CommandBufferSetControlMemoryCallbackEnabledFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable);
+using CommandBufferSetCopyImageStrideFunc = void (*)(CommandBuffer* cmdBuf, ptrdiff_t stride);
+using CommandBufferSetCopyRowStrideFunc = void (*)(CommandBuffer* cmdBuf, ptrdiff_t stride);
+using CommandBufferSetDebugLabelFunc = void (*)(CommandBuffer* cmdBuf, const char* label);
+using CommandBufferSetDepthBoundsFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable, float n, float f);
+using CommandBufferSetDepthClampFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean clamp);
+using CommandBufferSetDepthRangeFunc = void (*)(CommandBuffer* cmdBuf, float n, float f);
+using CommandBufferSetDepthRangesFunc = void (*)(CommandBuffer* cmdBuf, int first, int count, const float* ranges);
+using CommandBufferSetInnerTessellationLevelsFunc = void (*)(CommandBuffer* cmdBuf, const float* levels);
+using CommandBufferSetLineWidthFunc = void (*)(CommandBuffer* cmdBuf, float lineWidth);
+using CommandBufferSetMemoryCallbackFunc = void (*)(CommandBuffer* cmdBuf, CommandBufferMemoryCallbackFunc callback);
+using CommandBufferSetMemoryCallbackDataFunc = void (*)(CommandBuffer* cmdBuf, void* callbackData);
+using CommandBufferSetOuterTessellationLevelsFunc = void (*)(CommandBuffer* cmdBuf, const float* levels);
+using CommandBufferSetPatchSizeFunc = void (*)(CommandBuffer* cmdBuf, int size);
+using CommandBufferSetPointSizeFunc = void (*)(CommandBuffer* cmdBuf, float pointSize);
+using CommandBufferSetPolygonOffsetClampFunc = void (*)(CommandBuffer* cmdBuf, float factor, float units, float clamp);
+using CommandBufferSetPrimitiveRestartFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable, int index);
+using CommandBufferSetProgramSubroutinesFunc = void (*)(CommandBuffer* cmdBuf, Program* program, ShaderStage stage,
+    const int first, const int count, const int* values);
+using CommandBufferSetProvokingVertexModeFunc = void (*)(CommandBuffer* cmdBuf, uint32_t mode);
+using CommandBufferSetRasterizerDiscardFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean discard);
+using CommandBufferSetRenderEnableFunc = void (*)(CommandBuffer* cmdBuf, NVNboolean enable);
+using CommandBufferSetRenderEnableConditionalFunc = void (*)(CommandBuffer* cmdBuf, ConditionalRenderMode mode,
+    BufferAddress addr);
+using CommandBufferSetRenderTargetsFunc = void (*)(CommandBuffer* cmdBuf, int numColors, const Texture* const* colors,
+    const TextureView* const* colorViews, const Texture* depthStencil, const TextureView* depthStencilView);
+using CommandBufferSetSampleMaskFunc = void (*)(CommandBuffer* cmdBuf, int mask);
+using CommandBufferSetSamplerPoolFunc = void (*)(CommandBuffer* cmdBuf, const SamplerPool* pool);
+using CommandBufferSetScissorFunc = void (*)(CommandBuffer* cmdBuf, int x, int y, int w, int h);
+using CommandBufferSetScissorsFunc = void (*)(CommandBuffer* cmdBuf, int first, int count, const int* rects);
+using CommandBufferSetShaderScratchMemoryFunc = void (*)(CommandBuffer* cmdBuf, const MemoryPool* pool,
+    ptrdiff_t offset, size_t size);
+using CommandBufferSetStencilCullCriteriaFunc = void (*)(CommandBuffer* cmdBuf, StencilFunc func, int ref, int mask);
+using CommandBufferSetStencilMaskFunc = void (*)(CommandBuffer* cmdBuf, Face faces, int mask);
+using CommandBufferSetStencilRefFunc = void (*)(CommandBuffer* cmdBuf, Face faces, int ref);
+using CommandBufferSetStencilValueMaskFunc = void (*)(CommandBuffer* cmdBuf, Face faces, int mask);
+using CommandBufferSetSubpixelPrecisionBiasFunc = void (*)(CommandBuffer* cmdBuf, int xBits, int yBits);
+using CommandBufferSetTexturePoolFunc = void (*)(CommandBuffer* cmdBuf, const TexturePool* pool);
+using CommandBufferSetTiledCacheActionFunc = void (*)(CommandBuffer* cmdBuf, TiledCacheAction action);
+using CommandBufferSetTiledCacheTileSizeFunc = void (*)(CommandBuffer* cmdBuf, int w, int h);
+using CommandBufferSetViewportFunc = void (*)(CommandBuffer* cmdBuf, int x, int y, int w, int h);
+using CommandBufferSetViewportSwizzlesFunc = void (*)(CommandBuffer* cmdBuf, int first, int count,
+    const ViewportSwizzle* swizzles);
+using CommandBufferSetViewportsFunc = void (*)(CommandBuffer* cmdBuf, int first, int count, const float* viewports);
+using CommandBufferSignalEventFunc = void (*)(CommandBuffer* cmdBuf, const Event* event, EventSignalMode mode,
+    EventSignalLocation location, int flags, uint32_t value);
+using CommandBufferTiledDownsampleFunc = void (*)(CommandBuffer* cmdBuf, const Texture* src, const Texture* dst);
+using CommandBufferTiledDownsampleTextureViewFunc = void (*)(CommandBuffer* cmdBuf, const Texture* src,
+    const TextureView* srcView, const Texture* dst, const TextureView* dstView);
+using CommandBufferUpdateUniformBufferFunc = void (*)(CommandBuffer* cmdBuf, BufferAddress buffer, size_t bufferSize,
+    ptrdiff_t offset, size_t size, const void* data);
+using CommandBufferWaitEventFunc = void (*)(CommandBuffer* cmdBuf, const Event* event, EventWaitMode mode,
+    uint32_t value);
+using CommandBufferWaitSyncFunc = void (*)(CommandBuffer* cmdBuf, const Sync* sync);
+using DepthStencilStateGetDepthFuncFunc = DepthFunc (*)(const DepthStencilState* depthStencil);
+using DepthStencilStateGetDepthTestEnableFunc = NVNboolean (*)(const DepthStencilState* depthStencil);
+using DepthStencilStateGetDepthWriteEnableFunc = NVNboolean (*)(const DepthStencilState* depthStencil);
+using DepthStencilStateGetStencilFuncFunc = StencilFunc (*)(const DepthStencilState* depthStencil, Face faces);
+using DepthStencilStateGetStencilOpFunc = void (*)(const DepthStencilState* depthStencil, Face faces, StencilOp* fail,
+    StencilOp* depthFail, StencilOp* depthPass);
+using DepthStencilStateGetStencilTestEnableFunc = NVNboolean (*)(const DepthStencilState* depthStencil);
+using DepthStencilStateSetDefaultsFunc = void (*)(DepthStencilState* depthStencil);
+using DepthStencilStateSetDepthFuncFunc = void (*)(DepthStencilState* depthStencil, DepthFunc func);
+using DepthStencilStateSetDepthTestEnableFunc = void (*)(DepthStencilState* depthStencil, NVNboolean enable);
+using DepthStencilStateSetDepthWriteEnableFunc = void (*)(DepthStencilState* depthStencil, NVNboolean enable);
+using DepthStencilStateSetStencilFuncFunc = void (*)(DepthStencilState* depthStencil, Face faces, StencilFunc func);
+using DepthStencilStateSetStencilOpFunc = void (*)(DepthStencilState* depthStencil, Face faces, StencilOp fail,
+    StencilOp depthFail, StencilOp depthPass);
+using DepthStencilStateSetStencilTestEnableFunc = void (*)(DepthStencilState* depthStencil, NVNboolean enable);
+using DeviceApplyDeferredFinalizesFunc = void (*)(Device* device, int framesComplete);
+using DeviceBuilderGetFlagsFunc = int (*)(const DeviceBuilder* builder);
+using DeviceBuilderSetDefaultsFunc = void (*)(DeviceBuilder* builder);
+using DeviceBuilderSetFlagsFunc = void (*)(DeviceBuilder* builder, int flags);
+using DeviceFinalizeFunc = void (*)(Device* device);
+using DeviceFinalizeCommandHandleFunc = void (*)(Device* device, CommandHandle handle);
+using DeviceGenerateDebugDomainIdFunc = DebugDomainId (*)(const Device* device, const char* name);
+using DeviceGetCurrentTimestampInNanosecondsFunc = uint64_t (*)(const Device* device);
+using DeviceGetDepthModeFunc = DepthMode (*)(const Device* device);
+using DeviceGetImageHandleFunc = ImageHandle (*)(const Device* device, int textureID);
+using DeviceGetIntegerFunc = void (*)(const Device* device, DeviceInfo pname, int* value);
+using DeviceGetProcAddressFunc = GenericFuncPtrFunc (*)(const Device* device, const char* name);
+using DeviceGetSeparateSamplerHandleFunc = SeparateSamplerHandle (*)(const Device* device, int samplerID);
+using DeviceGetSeparateTextureHandleFunc = SeparateTextureHandle (*)(const Device* device, int textureID);
+using DeviceGetTexelFetchHandleFunc = TextureHandle (*)(const Device* device, int textureID);
+using DeviceGetTextureHandleFunc = TextureHandle (*)(const Device* device, int textureID, int samplerID);
+using DeviceGetTimestampInNanosecondsFunc = uint64_t (*)(const Device* device, const CounterData* counterData);
+using DeviceGetWindowOriginModeFunc = WindowOriginMode (*)(const Device* device);
+using DeviceInitializeFunc = NVNboolean (*)(Device* device, const DeviceBuilder* builder);
+using DeviceInstallDebugCallbackFunc = void (*)(Device* device, const DebugCallbackFunc callback, void* callbackData,
+    NVNboolean enable);
+using DeviceIsExternalDebuggerAttachedFunc = NVNboolean (*)(const Device* device);
+using DeviceRegisterFastClearColorFunc = NVNboolean (*)(Device* device, const float* color, Format format);
+using DeviceRegisterFastClearColoriFunc = NVNboolean (*)(Device* device, const int* color, Format format);
+using DeviceRegisterFastClearColoruiFunc = NVNboolean (*)(Device* device, const uint32_t* color, Format format);
+using DeviceRegisterFastClearDepthFunc = NVNboolean (*)(Device* device, float depth);
+using DeviceSetDebugLabelFunc = void (*)(Device* device, const char* label);
+using DeviceSetDepthModeFunc = void (*)(Device* device, DepthMode depthMode);
+using DeviceSetIntermediateShaderCacheFunc = void (*)(Device* device, int cache);
+using DeviceSetWindowOriginModeFunc = void (*)(Device* device, WindowOriginMode windowOriginMode);
+using DeviceWaitForErrorFunc = NVNboolean (*)(Device* device);
+using DeviceWalkDebugDatabaseFunc = void (*)(const Device* device, DebugObjectType debugObjectType,
+    WalkDebugDatabaseCallbackFunc callback, void* callbackData);
+using EventBuilderGetMemoryOffsetFunc = int64_t (*)(const EventBuilder* builder);
+using EventBuilderGetMemoryPoolFunc = const MemoryPool* (*)(const EventBuilder* builder);
+using EventBuilderGetStorageFunc = const MemoryPool* (*)(const EventBuilder* builder, int64_t* offset);
+using EventBuilderSetDefaultsFunc = void (*)(EventBuilder* builder);
+using EventBuilderSetStorageFunc = void (*)(EventBuilder* builder, const MemoryPool* pool, int64_t offset);
+using EventFinalizeFunc = void (*)(Event* event);
+using EventGetMemoryOffsetFunc = int64_t (*)(const Event* event);
+using EventGetMemoryPoolFunc = const MemoryPool* (*)(const Event* event);
+using EventGetValueFunc = uint32_t (*)(const Event* event);
+using EventInitializeFunc = NVNboolean (*)(Event* event, const EventBuilder* builder);
+using EventSignalFunc = void (*)(Event* event, EventSignalMode mode, uint32_t value);
+using MemoryPoolBuilderGetDeviceFunc = const Device* (*)(const MemoryPoolBuilder* builder);
+using MemoryPoolBuilderGetFlagsFunc = MemoryPoolFlags (*)(const MemoryPoolBuilder* builder);
+using MemoryPoolBuilderGetMemoryFunc = void* (*)(const MemoryPoolBuilder* builder);
+using MemoryPoolBuilderGetSizeFunc = size_t (*)(const MemoryPoolBuilder* builder);
+using MemoryPoolBuilderSetDefaultsFunc = void (*)(MemoryPoolBuilder* builder);
+using MemoryPoolBuilderSetDeviceFunc = void (*)(MemoryPoolBuilder* builder, Device* device);
+using MemoryPoolBuilderSetFlagsFunc = void (*)(MemoryPoolBuilder* builder, int flags);
+using MemoryPoolBuilderSetStorageFunc = void (*)(MemoryPoolBuilder* builder, void* memory, size_t size);
+using MemoryPoolFinalizeFunc = void (*)(MemoryPool* pool);
+using MemoryPoolFlushMappedRangeFunc = void (*)(const MemoryPool* pool, ptrdiff_t offset, size_t size);
+using MemoryPoolGetBufferAddressFunc = BufferAddress (*)(const MemoryPool* pool);
+using MemoryPoolGetFlagsFunc = MemoryPoolFlags (*)(const MemoryPool* pool);
+using MemoryPoolGetSizeFunc = size_t (*)(const MemoryPool* pool);
+using MemoryPoolInitializeFunc = NVNboolean (*)(MemoryPool* pool, const MemoryPoolBuilder* builder);
+using MemoryPoolInvalidateMappedRangeFunc = void (*)(const MemoryPool* pool, ptrdiff_t offset, size_t size);
+using MemoryPoolMapFunc = void* (*)(const MemoryPool* pool);
+using MemoryPoolMapVirtualFunc = NVNboolean (*)(MemoryPool* pool, int numRequests, const MappingRequest* requests);
+using MemoryPoolSetDebugLabelFunc = void (*)(MemoryPool* pool, const char* label);
+using MultisampleStateGetAlphaToCoverageDitherFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetAlphaToCoverageEnableFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetCoverageModulationModeFunc = CoverageModulationMode (*)(const MultisampleState* multisample);
+using MultisampleStateGetCoverageToColorEnableFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetCoverageToColorOutputFunc = int (*)(const MultisampleState* multisample);
+using MultisampleStateGetMultisampleEnableFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetRasterSamplesFunc = int (*)(MultisampleState* multisample);
+using MultisampleStateGetSampleLocationsEnableFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetSampleLocationsGridFunc = void (*)(MultisampleState* multisample, int* w, int* h);
+using MultisampleStateGetSampleLocationsGridEnableFunc = NVNboolean (*)(const MultisampleState* multisample);
+using MultisampleStateGetSamplesFunc = int (*)(const MultisampleState* multisample);
+using MultisampleStateSetAlphaToCoverageDitherFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetAlphaToCoverageEnableFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetCoverageModulationModeFunc = void (*)(MultisampleState* multisample,
+    CoverageModulationMode mode);
+using MultisampleStateSetCoverageToColorEnableFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetCoverageToColorOutputFunc = void (*)(MultisampleState* multisample, int output);
+using MultisampleStateSetDefaultsFunc = void (*)(MultisampleState* multisample);
+using MultisampleStateSetMultisampleEnableFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetRasterSamplesFunc = void (*)(MultisampleState* multisample, int samples);
+using MultisampleStateSetSampleLocationsFunc = void (*)(MultisampleState* multisample, int first, int count,
+    const float* locations);
+using MultisampleStateSetSampleLocationsEnableFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetSampleLocationsGridEnableFunc = void (*)(MultisampleState* multisample, NVNboolean enable);
+using MultisampleStateSetSamplesFunc = void (*)(MultisampleState* multisample, int samples);
+using PolygonStateGetCullFaceFunc = Face (*)(const PolygonState* polygon);
+using PolygonStateGetFrontFaceFunc = FrontFace (*)(const PolygonState* polygon);
+using PolygonStateGetPolygonModeFunc = PolygonMode (*)(const PolygonState* polygon);
+using PolygonStateGetPolygonOffsetEnablesFunc = PolygonOffsetEnable (*)(const PolygonState* polygon);
+using PolygonStateSetCullFaceFunc = void (*)(PolygonState* polygon, Face face);
+using PolygonStateSetDefaultsFunc = void (*)(PolygonState* polygon);
+using PolygonStateSetFrontFaceFunc = void (*)(PolygonState* polygon, FrontFace face);
+using PolygonStateSetPolygonModeFunc = void (*)(PolygonState* polygon, PolygonMode polygonMode);
+using PolygonStateSetPolygonOffsetEnablesFunc = void (*)(PolygonState* polygon, int enables);
+using ProgramFinalizeFunc = void (*)(Program* program);
+using ProgramInitializeFunc = NVNboolean (*)(Program* program, Device* device);
+using ProgramSetDebugLabelFunc = void (*)(Program* program, const char* label);
+using ProgramSetSampleShadingFunc = void (*)(Program* program, SampleShadingMode mode);
+using ProgramSetShadersFunc = NVNboolean (*)(Program* program, int count, const ShaderData* stageData);
+using ProgramSetShadersExtFunc = NVNboolean (*)(Program* program, int count, const ShaderDataExt* stageData);
+using ProgramSetSubroutineLinkageFunc = NVNboolean (*)(Program* program, int count,
+    const SubroutineLinkageMapPtr* maps);
+using QueueAcquireTextureFunc = QueueAcquireTextureResult (*)(Queue* queue, Window* window, int* textureIndex);
+using QueueBuilderGetCommandFlushThresholdFunc = NVNboolean (*)(const QueueBuilder* builder, int* size);
+using QueueBuilderGetCommandMemorySizeFunc = NVNboolean (*)(const QueueBuilder* builder, int* size);
+using QueueBuilderGetComputeMemorySizeFunc = NVNboolean (*)(const QueueBuilder* builder, int* size);
+using QueueBuilderGetControlMemorySizeFunc = NVNboolean (*)(const QueueBuilder* builder, int* size);
+using QueueBuilderGetDeviceFunc = const Device* (*)(const QueueBuilder* builder);
+using QueueBuilderGetFlagsFunc = int (*)(const QueueBuilder* builder);
+using QueueBuilderGetMemoryFunc = void* (*)(const QueueBuilder* builder);
+using QueueBuilderGetMemorySizeFunc = int (*)(const QueueBuilder* builder);
+using QueueBuilderGetQueueMemorySizeFunc = size_t (*)(const QueueBuilder* builder);
+using QueueBuilderGetQueuePriorityFunc = QueuePriority (*)(const QueueBuilder* builder);
+using QueueBuilderSetCommandFlushThresholdFunc = void (*)(QueueBuilder* builder, size_t size);
+using QueueBuilderSetCommandMemorySizeFunc = void (*)(QueueBuilder* builder, size_t size);
+using QueueBuilderSetComputeMemorySizeFunc = void (*)(QueueBuilder* builder, size_t size);
+using QueueBuilderSetControlMemorySizeFunc = void (*)(QueueBuilder* builder, size_t size);
+using QueueBuilderSetDefaultsFunc = void (*)(QueueBuilder* builder);
+using QueueBuilderSetDeviceFunc = void (*)(QueueBuilder* builder, Device* device);
+using QueueBuilderSetFlagsFunc = void (*)(QueueBuilder* builder, int flags);
+using QueueBuilderSetQueueMemoryFunc = void (*)(QueueBuilder* builder, void* memory, size_t size);
+using QueueBuilderSetQueuePriorityFunc = void (*)(QueueBuilder* builder, QueuePriority priority);
+using QueueFenceSyncFunc = void (*)(Queue* queue, Sync* sync, SyncCondition condition, int flags);
+using QueueFinalizeFunc = void (*)(Queue* queue);
+using QueueFinishFunc = void (*)(Queue* queue);
+using QueueFlushFunc = void (*)(Queue* queue);
+using QueueGetErrorFunc = QueueGetErrorResult (*)(Queue* queue, QueueErrorInfo* info);
+using QueueGetTotalCommandMemoryUsedFunc = size_t (*)(Queue* queue);
+using QueueGetTotalComputeMemoryUsedFunc = size_t (*)(Queue* queue);
+using QueueGetTotalControlMemoryUsedFunc = size_t (*)(Queue* queue);
+using QueueInitializeFunc = NVNboolean (*)(Queue* queue, const QueueBuilder* builder);
+using QueuePresentTextureFunc = void (*)(Queue* queue, Window* window, int textureIndex);
+using QueueResetMemoryUsageCountsFunc = void (*)(Queue* queue);
+using QueueSetDebugLabelFunc = void (*)(Queue* queue, const char* label);
+using QueueSubmitCommandsFunc = void (*)(Queue* queue, int numCommands, const CommandHandle* handles);
+using QueueWaitSyncFunc = NVNboolean (*)(Queue* queue, const Sync* sync);
+using SamplerBuilderGetBorderColorFunc = void (*)(const SamplerBuilder* builder, float* borderColor);
+using SamplerBuilderGetBorderColoriFunc = void (*)(const SamplerBuilder* builder, int* borderColor);
+using SamplerBuilderGetBorderColoruiFunc = void (*)(const SamplerBuilder* builder, uint32_t* borderColor);
+using SamplerBuilderGetCompareFunc = void (*)(const SamplerBuilder* builder, CompareMode* mode, CompareFunc* func);
+using SamplerBuilderGetDeviceFunc = const Device* (*)(const SamplerBuilder* builder);
+using SamplerBuilderGetLodBiasFunc = float (*)(const SamplerBuilder* builder);
+using SamplerBuilderGetLodClampFunc = void (*)(const SamplerBuilder* builder, float* min, float* max);
+using SamplerBuilderGetLodSnapFunc = float (*)(const SamplerBuilder* builder);
+using SamplerBuilderGetMaxAnisotropyFunc = float (*)(const SamplerBuilder* builder);
+using SamplerBuilderGetMinMagFilterFunc = void (*)(const SamplerBuilder* builder, MinFilter* min, MagFilter* mag);
+using SamplerBuilderGetReductionFilterFunc = SamplerReduction (*)(const SamplerBuilder* builder);
+using SamplerBuilderGetWrapModeFunc = void (*)(const SamplerBuilder* builder, WrapMode* s, WrapMode* t, WrapMode* r);
+using SamplerBuilderSetBorderColorFunc = void (*)(SamplerBuilder* builder, const float* borderColor);
+using SamplerBuilderSetBorderColoriFunc = void (*)(SamplerBuilder* builder, const int* borderColor);
+using SamplerBuilderSetBorderColoruiFunc = void (*)(SamplerBuilder* builder, const uint32_t* borderColor);
+using SamplerBuilderSetCompareFunc = void (*)(SamplerBuilder* builder, CompareMode mode, CompareFunc func);
+using SamplerBuilderSetDefaultsFunc = void (*)(SamplerBuilder* builder);
+using SamplerBuilderSetDeviceFunc = void (*)(SamplerBuilder* builder, Device* device);
+using SamplerBuilderSetLodBiasFunc = void (*)(SamplerBuilder* builder, float bias);
+using SamplerBuilderSetLodClampFunc = void (*)(SamplerBuilder* builder, float min, float max);
+using SamplerBuilderSetLodSnapFunc = void (*)(SamplerBuilder* builder, float lodSnap);
+using SamplerBuilderSetMaxAnisotropyFunc = void (*)(SamplerBuilder* builder, float maxAniso);
+using SamplerBuilderSetMinMagFilterFunc = void (*)(SamplerBuilder* builder, MinFilter min, MagFilter mag);
+using SamplerBuilderSetReductionFilterFunc = void (*)(SamplerBuilder* builder, SamplerReduction filter);
+using SamplerBuilderSetWrapModeFunc = void (*)(SamplerBuilder* builder, WrapMode s, WrapMode t, WrapMode r);
+using SamplerCompareFunc = NVNboolean (*)(const Sampler* sampler1, const Sampler* sampler2);
+using SamplerFinalizeFunc = void (*)(Sampler* sampler);
+using SamplerGetBorderColorFunc = void (*)(const Sampler* sampler, float* borderColor);
+using SamplerGetBorderColoriFunc = void (*)(const Sampler* sampler, int* borderColor);
+using SamplerGetBorderColoruiFunc = void (*)(const Sampler* sampler, uint32_t* borderColor);
+using SamplerGetCompareFunc = void (*)(const Sampler* sampler, CompareMode* mode, CompareFunc* func);
+using SamplerGetDebugIDFunc = uint64_t (*)(const Sampler* sampler);
+using SamplerGetLodBiasFunc = float (*)(const Sampler* sampler);
+using SamplerGetLodClampFunc = void (*)(const Sampler* sampler, float* min, float* max);
+using SamplerGetMaxAnisotropyFunc = float (*)(const Sampler* sampler);
+using SamplerGetMinMagFilterFunc = void (*)(const Sampler* sampler, MinFilter* min, MagFilter* mag);
+using SamplerGetReductionFilterFunc = SamplerReduction (*)(const Sampler* sampler);
+using SamplerGetWrapModeFunc = void (*)(const Sampler* sampler, WrapMode* s, WrapMode* t, WrapMode* r);
+using SamplerInitializeFunc = NVNboolean (*)(Sampler* sampler, const SamplerBuilder* builder);
+using SamplerPoolFinalizeFunc = void (*)(SamplerPool* pool);
+using SamplerPoolGetMemoryOffsetFunc = ptrdiff_t (*)(const SamplerPool* pool);
+using SamplerPoolGetMemoryPoolFunc = const MemoryPool* (*)(const SamplerPool* pool);
+using SamplerPoolGetSizeFunc = int (*)(const SamplerPool* pool);
+using SamplerPoolInitializeFunc = NVNboolean (*)(SamplerPool* samplerPool, const MemoryPool* memoryPool,
+    ptrdiff_t offset, int numDescriptors);
+using SamplerPoolRegisterSamplerFunc = void (*)(const SamplerPool* pool, int id, const Sampler* sampler);
+using SamplerPoolRegisterSamplerBuilderFunc = void (*)(const SamplerPool* pool, int id, const SamplerBuilder* builder);
+using SamplerPoolSetDebugLabelFunc = void (*)(SamplerPool* pool, const char* label);
+using SamplerSetDebugLabelFunc = void (*)(Sampler* sampler, const char* label);
+using SyncCreateGLSyncFunc = uint64_t (*)(Sync* sync);
+using SyncFinalizeFunc = void (*)(Sync* sync);
+using SyncInitializeFunc = NVNboolean (*)(Sync* sync, Device* device);
+using SyncInitializeFromFencedGLSyncFunc = NVNboolean (*)(Sync* sync, Device* device, uint64_t glSync);
+using SyncSetDebugLabelFunc = void (*)(Sync* sync, const char* label);
+using SyncWaitFunc = SyncWaitResult (*)(const Sync* sync, uint64_t timeoutNs);
+using TextureBuilderGetDepthFunc = int (*)(const TextureBuilder* builder);
+using TextureBuilderGetDepthStencilModeFunc = TextureDepthStencilMode (*)(const TextureBuilder* builder);
+using TextureBuilderGetDeviceFunc = const Device* (*)(const TextureBuilder* builder);
+using TextureBuilderGetFlagsFunc = TextureFlags (*)(const TextureBuilder* builder);
+using TextureBuilderGetFormatFunc = Format (*)(const TextureBuilder* builder);
+using TextureBuilderGetGLTextureNameFunc = uint32_t (*)(const TextureBuilder* builder);
+using TextureBuilderGetHeightFunc = int (*)(const TextureBuilder* builder);
+using TextureBuilderGetLevelsFunc = int (*)(const TextureBuilder* builder);
+using TextureBuilderGetMemoryOffsetFunc = ptrdiff_t (*)(const TextureBuilder* builder);
+using TextureBuilderGetMemoryPoolFunc = MemoryPool* (*)(const TextureBuilder* builder);
+using TextureBuilderGetPackagedTextureDataFunc = const void* (*)(const TextureBuilder* builder);
+using TextureBuilderGetPackagedTextureLayoutFunc = NVNboolean (*)(const TextureBuilder* builder,
+    PackagedTextureLayout* layout);
+using TextureBuilderGetRawStorageClassFunc = RawStorageClass (*)(const TextureBuilder* builder);
+using TextureBuilderGetSamplesFunc = int (*)(const TextureBuilder* builder);
+using TextureBuilderGetSparseTileLayoutFunc = void (*)(const TextureBuilder* builder, TextureSparseTileLayout* layout);
+using TextureBuilderGetStorageAlignmentFunc = size_t (*)(const TextureBuilder* builder);
+using TextureBuilderGetStorageClassFunc = StorageClass (*)(const TextureBuilder* builder);
+using TextureBuilderGetStorageSizeFunc = size_t (*)(const TextureBuilder* builder);
+using TextureBuilderGetStrideFunc = ptrdiff_t (*)(const TextureBuilder* builder);
+using TextureBuilderGetSwizzleFunc = void (*)(const TextureBuilder* builder, TextureSwizzle* r, TextureSwizzle* g,
+    TextureSwizzle* b, TextureSwizzle* a);
+using TextureBuilderGetTargetFunc = TextureTarget (*)(const TextureBuilder* builder);
+using TextureBuilderGetViewOffsetFunc = ptrdiff_t (*)(const TextureBuilder* builder, const TextureView* view);
+using TextureBuilderGetWidthFunc = int (*)(const TextureBuilder* builder);
+using TextureBuilderGetZCullStorageSizeFunc = size_t (*)(const TextureBuilder* builder);
+using TextureBuilderSetDefaultsFunc = void (*)(TextureBuilder* builder);
+using TextureBuilderSetDepthFunc = void (*)(TextureBuilder* builder, int depth);
+using TextureBuilderSetDepthStencilModeFunc = void (*)(TextureBuilder* builder, TextureDepthStencilMode mode);
+using TextureBuilderSetDeviceFunc = void (*)(TextureBuilder* builder, Device* device);
+using TextureBuilderSetFlagsFunc = void (*)(TextureBuilder* builder, int flags);
+using TextureBuilderSetFormatFunc = void (*)(TextureBuilder* builder, Format format);
+using TextureBuilderSetGLTextureNameFunc = void (*)(TextureBuilder* builder, uint32_t name);
+using TextureBuilderSetHeightFunc = void (*)(TextureBuilder* builder, int height);
+using TextureBuilderSetLevelsFunc = void (*)(TextureBuilder* builder, int numLevels);
+using TextureBuilderSetPackagedTextureDataFunc = void (*)(TextureBuilder* builder, const void* data);
+using TextureBuilderSetPackagedTextureLayoutFunc = void (*)(TextureBuilder* builder,
+    const PackagedTextureLayout* layout);
+using TextureBuilderSetSamplesFunc = void (*)(TextureBuilder* builder, int samples);
+using TextureBuilderSetSize1DFunc = void (*)(TextureBuilder* builder, int size);
+using TextureBuilderSetSize2DFunc = void (*)(TextureBuilder* builder, int width, int height);
+using TextureBuilderSetSize3DFunc = void (*)(TextureBuilder* builder, int width, int height, int depth);
+using TextureBuilderSetStorageFunc = void (*)(TextureBuilder* builder, MemoryPool* pool, ptrdiff_t offset);
+using TextureBuilderSetStrideFunc = void (*)(TextureBuilder* builder, ptrdiff_t stride);
+using TextureBuilderSetSwizzleFunc = void (*)(TextureBuilder* builder, TextureSwizzle r, TextureSwizzle g,
+    TextureSwizzle b, TextureSwizzle a);
+using TextureBuilderSetTargetFunc = void (*)(TextureBuilder* builder, TextureTarget target);
+using TextureBuilderSetWidthFunc = void (*)(TextureBuilder* builder, int width);
+using TextureCompareFunc = NVNboolean (*)(const Texture* texture1, const Texture* texture2);
+using TextureFinalizeFunc = void (*)(Texture* texture);
+using TextureFlushTexelsFunc = void (*)(const Texture* texture, const TextureView* view, const CopyRegion* region);
+using TextureGetDebugIDFunc = uint64_t (*)(const Texture* texture);
+using TextureGetDepthFunc = int (*)(const Texture* texture);
+using TextureGetDepthStencilModeFunc = TextureDepthStencilMode (*)(const Texture* texture);
+using TextureGetFlagsFunc = TextureFlags (*)(const Texture* texture);
+using TextureGetFormatFunc = Format (*)(const Texture* texture);
+using TextureGetHeightFunc = int (*)(const Texture* texture);
+using TextureGetLevelsFunc = int (*)(const Texture* texture);
+using TextureGetMemoryOffsetFunc = ptrdiff_t (*)(const Texture* texture);
+using TextureGetMemoryPoolFunc = MemoryPool* (*)(const Texture* texture);
+using TextureGetRawStorageClassFunc = RawStorageClass (*)(const Texture* texture);
+using TextureGetSamplesFunc = int (*)(const Texture* texture);
+using TextureGetSparseTileLayoutFunc = void (*)(const Texture* texture, TextureSparseTileLayout* layout);
+using TextureGetStorageClassFunc = StorageClass (*)(const Texture* texture);
+using TextureGetStorageSizeFunc = int (*)(const Texture* texture);
+using TextureGetStrideFunc = ptrdiff_t (*)(const Texture* texture);
+using TextureGetSwizzleFunc = void (*)(const Texture* texture, TextureSwizzle* r, TextureSwizzle* g, TextureSwizzle* b,
+    TextureSwizzle* a);
+using TextureGetTargetFunc = TextureTarget (*)(const Texture* texture);
+using TextureGetTextureAddressFunc = TextureAddress (*)(const Texture* texture);
+using TextureGetViewOffsetFunc = ptrdiff_t (*)(const Texture* texture, const TextureView* view);
+using TextureGetWidthFunc = int (*)(const Texture* texture);
+using TextureGetZCullStorageSizeFunc = size_t (*)(const Texture* texture);
+using TextureInitializeFunc = NVNboolean (*)(Texture* texture, const TextureBuilder* builder);
+using TextureInvalidateTexelsFunc = void (*)(const Texture* texture, const TextureView* view, const CopyRegion* region);
+using TexturePoolFinalizeFunc = void (*)(TexturePool* pool);
+using TexturePoolGetMemoryOffsetFunc = ptrdiff_t (*)(const TexturePool* pool);
+using TexturePoolGetMemoryPoolFunc = const MemoryPool* (*)(const TexturePool* pool);
+using TexturePoolGetSizeFunc = int (*)(const TexturePool* pool);
+using TexturePoolInitializeFunc = NVNboolean (*)(TexturePool* texturePool, const MemoryPool* memoryPool,
+    ptrdiff_t offset, int numDescriptors);
+using TexturePoolRegisterImageFunc = void (*)(const TexturePool* pool, int id, const Texture* texture,
+    const TextureView* view);
+using TexturePoolRegisterTextureFunc = void (*)(const TexturePool* pool, int id, const Texture* texture,
+    const TextureView* view);
+using TexturePoolSetDebugLabelFunc = void (*)(TexturePool* pool, const char* label);
+using TextureReadTexelsFunc = void (*)(const Texture* texture, const TextureView* view, const CopyRegion* region,
+    void* dst);
+using TextureReadTexelsStridedFunc = void (*)(const Texture* texture, const TextureView* view, const CopyRegion* region,
+    void* dst, ptrdiff_t rowStride, ptrdiff_t imageStride);
+using TextureSetDebugLabelFunc = void (*)(Texture* texture, const char* label);
+using TextureViewCompareFunc = NVNboolean (*)(const TextureView* view1, const TextureView* view2);
+using TextureViewGetDepthStencilModeFunc = NVNboolean (*)(const TextureView* view, TextureDepthStencilMode* mode);
+using TextureViewGetFormatFunc = NVNboolean (*)(const TextureView* view, Format* format);
+using TextureViewGetLayersFunc = NVNboolean (*)(const TextureView* view, int* minLayer, int* numLayers);
+using TextureViewGetLevelsFunc = NVNboolean (*)(const TextureView* view, int* baseLevel, int* numLevels);
+using TextureViewGetSwizzleFunc = NVNboolean (*)(const TextureView* view, TextureSwizzle* r, TextureSwizzle* g,
+    TextureSwizzle* b, TextureSwizzle* a);
+using TextureViewGetTargetFunc = NVNboolean (*)(const TextureView* view, TextureTarget* target);
+using TextureViewSetDefaultsFunc = void (*)(TextureView* view);
+using TextureViewSetDepthStencilModeFunc = void (*)(TextureView* view, TextureDepthStencilMode mode);
+using TextureViewSetFormatFunc = void (*)(TextureView* view, Format format);
+using TextureViewSetLayersFunc = void (*)(TextureView* view, int minLayer, int numLayers);
+using TextureViewSetLevelsFunc = void (*)(TextureView* view, int baseLevel, int numLevels);
+using TextureViewSetSwizzleFunc = void (*)(TextureView* view, TextureSwizzle r, TextureSwizzle g, TextureSwizzle b,
+    TextureSwizzle a);
+using TextureViewSetTargetFunc = void (*)(TextureView* view, TextureTarget target);
+using TextureWriteTexelsFunc = void (*)(const Texture* texture, const TextureView* view, const CopyRegion* region,
+    const void* src);
+using TextureWriteTexelsStridedFunc = void (*)(const Texture* texture, const TextureView* view,
+    const CopyRegion* region, const void* src, ptrdiff_t rowStride, ptrdiff_t imageStride);
+using VertexAttribStateGetFormatFunc = void (*)(const VertexAttribState* attrib, Format* format,
+    ptrdiff_t* relativeOffset);
+using VertexAttribStateGetStreamIndexFunc = int (*)(const VertexAttribState* attrib);
+using VertexAttribStateSetDefaultsFunc = void (*)(VertexAttribState* attrib);
+using VertexAttribStateSetFormatFunc = void (*)(VertexAttribState* attrib, Format format, ptrdiff_t relativeOffset);
+using VertexAttribStateSetStreamIndexFunc = void (*)(VertexAttribState* attrib, int streamIndex);
+using VertexStreamStateGetDivisorFunc = int (*)(const VertexStreamState* stream);
+using VertexStreamStateGetStrideFunc = ptrdiff_t (*)(const VertexStreamState* stream);
+using VertexStreamStateSetDefaultsFunc = void (*)(VertexStreamState* stream);
+using VertexStreamStateSetDivisorFunc = void (*)(VertexStreamState* stream, int divisor);
+using VertexStreamStateSetStrideFunc = void (*)(VertexStreamState* stream, ptrdiff_t stride);
+using WindowAcquireTextureFunc = WindowAcquireTextureResult (*)(Window* window, Sync* textureAvailableSync,
+    int* textureIndex);
+using WindowBuilderGetDeviceFunc = const Device* (*)(const WindowBuilder* builder);
+using WindowBuilderGetNativeWindowFunc = NativeWindow (*)(const WindowBuilder* builder);
+using WindowBuilderGetNumActiveTexturesFunc = int (*)(const WindowBuilder* builder);
+using WindowBuilderGetNumTexturesFunc = int (*)(const WindowBuilder* builder);
+using WindowBuilderGetPresentIntervalFunc = int (*)(const WindowBuilder* builder);
+using WindowBuilderGetTextureFunc = const Texture* (*)(const WindowBuilder* builder, int index);
+using WindowBuilderSetDefaultsFunc = void (*)(WindowBuilder* builder);
+using WindowBuilderSetDeviceFunc = void (*)(WindowBuilder* builder, Device* device);
+using WindowBuilderSetNativeWindowFunc = void (*)(WindowBuilder* builder, NativeWindow nativeWindow);
+using WindowBuilderSetNumActiveTexturesFunc = void (*)(WindowBuilder* builder, int numActiveTextures);
+using WindowBuilderSetPresentIntervalFunc = void (*)(WindowBuilder* builder, int presentInterval);
+using WindowBuilderSetTexturesFunc = void (*)(WindowBuilder* builder, int numTextures, Texture* const* textures);
+using WindowFinalizeFunc = void (*)(Window* window);
+using WindowGetCropFunc = void (*)(const Window* window, Rectangle* rectangle);
+using WindowGetNativeWindowFunc = NativeWindow (*)(const Window* window);
+using WindowGetNumActiveTexturesFunc = int (*)(const Window* window);
+using WindowGetNumTexturesFunc = int (*)(const Window* window);
+using WindowGetPresentIntervalFunc = int (*)(const Window* window);
+using WindowInitializeFunc = NVNboolean (*)(Window* window, const WindowBuilder* builder);
+using WindowSetCropFunc = void (*)(Window* window, int x, int y, int w, int h);
+using WindowSetDebugLabelFunc = void (*)(Window* window, const char* label);
+using WindowSetNumActiveTexturesFunc = void (*)(Window* window, int numActiveTextures);
+using WindowSetPresentIntervalFunc = void (*)(Window* window, int presentInterval);
 
 class BlendState : public NVNblendState {
 public:
@@ -1525,7 +2169,7 @@ public:
     size_t GetControlMemoryUsed() const;
     ptrdiff_t GetCopyImageStride() const;
     ptrdiff_t GetCopyRowStride() const;
-    PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC GetMemoryCallback() const;
+    CommandBufferMemoryCallbackFunc GetMemoryCallback() const;
     void* GetMemoryCallbackData() const;
     bool Initialize(Device* device);
     void InsertDebugMarker(const char* description);
@@ -1566,7 +2210,18 @@ public:
     CommandBuffer& SetDepthRanges(int first, int count, const float* ranges);
     CommandBuffer& SetInnerTessellationLevels(const float* levels);
     CommandBuffer& SetLineWidth(float lineWidth);
-    CommandBuffer& SetMemoryCallback(PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback);
+    CommandBuffer& SetMemoryCallback(CommandBufferMemoryCallbackFunc callback);
+    CommandBuffer& SetMemoryCallback(PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback) {
+        return SetMemoryCallback(reinterpret_cast<CommandBufferMemoryCallbackFunc>(
+            reinterpret_cast<GenericFuncPtrFunc>(callback)));
+    }
+    CommandBuffer& SetMemoryCallback(void (*callback)(CommandBuffer*, CommandBufferMemoryEvent::Enum, size_t, void*)) {
+        return SetMemoryCallback(reinterpret_cast<CommandBufferMemoryCallbackFunc>(
+            reinterpret_cast<GenericFuncPtrFunc>(callback)));
+    }
+    CommandBuffer& SetMemoryCallback(std::nullptr_t) {
+        return SetMemoryCallback(CommandBufferMemoryCallbackFunc());
+    }
     CommandBuffer& SetMemoryCallbackData(void* callbackData);
     CommandBuffer& SetOuterTessellationLevels(const float* levels);
     CommandBuffer& SetPatchSize(int size);
@@ -1633,7 +2288,7 @@ public:
     DepthMode GetDepthMode() const;
     ImageHandle GetImageHandle(int textureID) const;
     void GetInteger(DeviceInfo pname, int* value) const;
-    PFNNVNGENERICFUNCPTRPROC GetProcAddress(const char* name) const;
+    GenericFuncPtrFunc GetProcAddress(const char* name) const;
     SeparateSamplerHandle GetSeparateSamplerHandle(int samplerID) const;
     SeparateTextureHandle GetSeparateTextureHandle(int textureID) const;
     TextureHandle GetTexelFetchHandle(int textureID) const;
@@ -1641,7 +2296,23 @@ public:
     uint64_t GetTimestampInNanoseconds(const CounterData* counterData) const;
     WindowOriginMode GetWindowOriginMode() const;
     bool Initialize(const DeviceBuilder* builder);
-    void InstallDebugCallback(const PFNNVNDEBUGCALLBACKPROC callback, void* callbackData, bool enable);
+    void InstallDebugCallback(const DebugCallbackFunc callback, void* callbackData, bool enable);
+    void InstallDebugCallback(PFNNVNDEBUGCALLBACKPROC callback,
+                              void* callbackData, bool enable) {
+        InstallDebugCallback(
+            reinterpret_cast<DebugCallbackFunc>(reinterpret_cast<GenericFuncPtrFunc>(callback)), callbackData,
+            enable);
+    }
+    void InstallDebugCallback(void (*callback)(DebugCallbackSource::Enum, DebugCallbackType::Enum, int,
+                                               DebugCallbackSeverity::Enum, const char*, void*),
+                              void* callbackData, bool enable) {
+        InstallDebugCallback(
+            reinterpret_cast<DebugCallbackFunc>(reinterpret_cast<GenericFuncPtrFunc>(callback)), callbackData,
+            enable);
+    }
+    void InstallDebugCallback(std::nullptr_t, void* callbackData, bool enable) {
+        InstallDebugCallback(DebugCallbackFunc(), callbackData, enable);
+    }
     bool IsExternalDebuggerAttached() const;
     bool RegisterFastClearColor(const float* color, Format format);
     bool RegisterFastClearColori(const int* color, Format format);
@@ -1652,7 +2323,7 @@ public:
     Device& SetIntermediateShaderCache(int cache);
     Device& SetWindowOriginMode(WindowOriginMode windowOriginMode);
     bool WaitForError();
-    void WalkDebugDatabase(DebugObjectType debugObjectType, PFNNVNWALKDEBUGDATABASECALLBACKPROC callback,
+    void WalkDebugDatabase(DebugObjectType debugObjectType, WalkDebugDatabaseCallbackFunc callback,
         void* callbackData) const;
 };
 
@@ -2036,1801 +2707,2342 @@ public:
     WindowBuilder& SetTextures(int numTextures, Texture* const* textures);
 };
 
+// Fills the pointers that the methods call through, and those of the C functions if nvnLoadCProcs never did. device may
+// be null.
+NVN_EXPORT void nvnLoadCPPProcs(Device* device, DeviceGetProcAddressFunc getProcAddress);
+inline void nvnLoadCPPProcs(Device* device, PFNNVNDEVICEGETPROCADDRESSPROC getProcAddress) {
+    nvnLoadCPPProcs(device,
+                    reinterpret_cast<DeviceGetProcAddressFunc>(reinterpret_cast<GenericFuncPtrFunc>(getProcAddress)));
+}
+
+} // namespace nvn
+
+extern "C" {
+
+extern NVN_EXPORT nvn::BlendStateGetAdvancedModeFunc pfncpp_nvnBlendStateGetAdvancedMode;
+extern NVN_EXPORT nvn::BlendStateGetAdvancedNormalizedDstFunc pfncpp_nvnBlendStateGetAdvancedNormalizedDst;
+extern NVN_EXPORT nvn::BlendStateGetAdvancedOverlapFunc pfncpp_nvnBlendStateGetAdvancedOverlap;
+extern NVN_EXPORT nvn::BlendStateGetAdvancedPremultipliedSrcFunc pfncpp_nvnBlendStateGetAdvancedPremultipliedSrc;
+extern NVN_EXPORT nvn::BlendStateGetBlendEquationFunc pfncpp_nvnBlendStateGetBlendEquation;
+extern NVN_EXPORT nvn::BlendStateGetBlendFuncFunc pfncpp_nvnBlendStateGetBlendFunc;
+extern NVN_EXPORT nvn::BlendStateGetBlendTargetFunc pfncpp_nvnBlendStateGetBlendTarget;
+extern NVN_EXPORT nvn::BlendStateSetAdvancedModeFunc pfncpp_nvnBlendStateSetAdvancedMode;
+extern NVN_EXPORT nvn::BlendStateSetAdvancedNormalizedDstFunc pfncpp_nvnBlendStateSetAdvancedNormalizedDst;
+extern NVN_EXPORT nvn::BlendStateSetAdvancedOverlapFunc pfncpp_nvnBlendStateSetAdvancedOverlap;
+extern NVN_EXPORT nvn::BlendStateSetAdvancedPremultipliedSrcFunc pfncpp_nvnBlendStateSetAdvancedPremultipliedSrc;
+extern NVN_EXPORT nvn::BlendStateSetBlendEquationFunc pfncpp_nvnBlendStateSetBlendEquation;
+extern NVN_EXPORT nvn::BlendStateSetBlendFuncFunc pfncpp_nvnBlendStateSetBlendFunc;
+extern NVN_EXPORT nvn::BlendStateSetBlendTargetFunc pfncpp_nvnBlendStateSetBlendTarget;
+extern NVN_EXPORT nvn::BlendStateSetDefaultsFunc pfncpp_nvnBlendStateSetDefaults;
+extern NVN_EXPORT nvn::BufferBuilderGetDeviceFunc pfncpp_nvnBufferBuilderGetDevice;
+extern NVN_EXPORT nvn::BufferBuilderGetMemoryOffsetFunc pfncpp_nvnBufferBuilderGetMemoryOffset;
+extern NVN_EXPORT nvn::BufferBuilderGetMemoryPoolFunc pfncpp_nvnBufferBuilderGetMemoryPool;
+extern NVN_EXPORT nvn::BufferBuilderGetSizeFunc pfncpp_nvnBufferBuilderGetSize;
+extern NVN_EXPORT nvn::BufferBuilderSetDefaultsFunc pfncpp_nvnBufferBuilderSetDefaults;
+extern NVN_EXPORT nvn::BufferBuilderSetDeviceFunc pfncpp_nvnBufferBuilderSetDevice;
+extern NVN_EXPORT nvn::BufferBuilderSetStorageFunc pfncpp_nvnBufferBuilderSetStorage;
+extern NVN_EXPORT nvn::BufferFinalizeFunc pfncpp_nvnBufferFinalize;
+extern NVN_EXPORT nvn::BufferFlushMappedRangeFunc pfncpp_nvnBufferFlushMappedRange;
+extern NVN_EXPORT nvn::BufferGetAddressFunc pfncpp_nvnBufferGetAddress;
+extern NVN_EXPORT nvn::BufferGetDebugIDFunc pfncpp_nvnBufferGetDebugID;
+extern NVN_EXPORT nvn::BufferGetMemoryOffsetFunc pfncpp_nvnBufferGetMemoryOffset;
+extern NVN_EXPORT nvn::BufferGetMemoryPoolFunc pfncpp_nvnBufferGetMemoryPool;
+extern NVN_EXPORT nvn::BufferGetSizeFunc pfncpp_nvnBufferGetSize;
+extern NVN_EXPORT nvn::BufferInitializeFunc pfncpp_nvnBufferInitialize;
+extern NVN_EXPORT nvn::BufferInvalidateMappedRangeFunc pfncpp_nvnBufferInvalidateMappedRange;
+extern NVN_EXPORT nvn::BufferMapFunc pfncpp_nvnBufferMap;
+extern NVN_EXPORT nvn::BufferSetDebugLabelFunc pfncpp_nvnBufferSetDebugLabel;
+extern NVN_EXPORT nvn::ChannelMaskStateGetChannelMaskFunc pfncpp_nvnChannelMaskStateGetChannelMask;
+extern NVN_EXPORT nvn::ChannelMaskStateSetChannelMaskFunc pfncpp_nvnChannelMaskStateSetChannelMask;
+extern NVN_EXPORT nvn::ChannelMaskStateSetDefaultsFunc pfncpp_nvnChannelMaskStateSetDefaults;
+extern NVN_EXPORT nvn::ColorStateGetAlphaTestFunc pfncpp_nvnColorStateGetAlphaTest;
+extern NVN_EXPORT nvn::ColorStateGetBlendEnableFunc pfncpp_nvnColorStateGetBlendEnable;
+extern NVN_EXPORT nvn::ColorStateGetLogicOpFunc pfncpp_nvnColorStateGetLogicOp;
+extern NVN_EXPORT nvn::ColorStateSetAlphaTestFunc pfncpp_nvnColorStateSetAlphaTest;
+extern NVN_EXPORT nvn::ColorStateSetBlendEnableFunc pfncpp_nvnColorStateSetBlendEnable;
+extern NVN_EXPORT nvn::ColorStateSetDefaultsFunc pfncpp_nvnColorStateSetDefaults;
+extern NVN_EXPORT nvn::ColorStateSetLogicOpFunc pfncpp_nvnColorStateSetLogicOp;
+extern NVN_EXPORT nvn::CommandBufferAddCommandMemoryFunc pfncpp_nvnCommandBufferAddCommandMemory;
+extern NVN_EXPORT nvn::CommandBufferAddControlMemoryFunc pfncpp_nvnCommandBufferAddControlMemory;
+extern NVN_EXPORT nvn::CommandBufferBarrierFunc pfncpp_nvnCommandBufferBarrier;
+extern NVN_EXPORT nvn::CommandBufferBeginRecordingFunc pfncpp_nvnCommandBufferBeginRecording;
+extern NVN_EXPORT nvn::CommandBufferBeginTransformFeedbackFunc pfncpp_nvnCommandBufferBeginTransformFeedback;
+extern NVN_EXPORT nvn::CommandBufferBindBlendStateFunc pfncpp_nvnCommandBufferBindBlendState;
+extern NVN_EXPORT nvn::CommandBufferBindChannelMaskStateFunc pfncpp_nvnCommandBufferBindChannelMaskState;
+extern NVN_EXPORT nvn::CommandBufferBindColorStateFunc pfncpp_nvnCommandBufferBindColorState;
+extern NVN_EXPORT nvn::CommandBufferBindCoverageModulationTableFunc pfncpp_nvnCommandBufferBindCoverageModulationTable;
+extern NVN_EXPORT nvn::CommandBufferBindDepthStencilStateFunc pfncpp_nvnCommandBufferBindDepthStencilState;
+extern NVN_EXPORT nvn::CommandBufferBindImageFunc pfncpp_nvnCommandBufferBindImage;
+extern NVN_EXPORT nvn::CommandBufferBindImagesFunc pfncpp_nvnCommandBufferBindImages;
+extern NVN_EXPORT nvn::CommandBufferBindImagesDeferredFunc pfncpp_nvnCommandBufferBindImagesDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindMultisampleStateFunc pfncpp_nvnCommandBufferBindMultisampleState;
+extern NVN_EXPORT nvn::CommandBufferBindPolygonStateFunc pfncpp_nvnCommandBufferBindPolygonState;
+extern NVN_EXPORT nvn::CommandBufferBindProgramFunc pfncpp_nvnCommandBufferBindProgram;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateSamplerFunc pfncpp_nvnCommandBufferBindSeparateSampler;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateSamplersFunc pfncpp_nvnCommandBufferBindSeparateSamplers;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateSamplersDeferredFunc pfncpp_nvnCommandBufferBindSeparateSamplersDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateTextureFunc pfncpp_nvnCommandBufferBindSeparateTexture;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateTexturesFunc pfncpp_nvnCommandBufferBindSeparateTextures;
+extern NVN_EXPORT nvn::CommandBufferBindSeparateTexturesDeferredFunc pfncpp_nvnCommandBufferBindSeparateTexturesDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindStorageBufferFunc pfncpp_nvnCommandBufferBindStorageBuffer;
+extern NVN_EXPORT nvn::CommandBufferBindStorageBuffersFunc pfncpp_nvnCommandBufferBindStorageBuffers;
+extern NVN_EXPORT nvn::CommandBufferBindStorageBuffersDeferredFunc pfncpp_nvnCommandBufferBindStorageBuffersDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindTextureFunc pfncpp_nvnCommandBufferBindTexture;
+extern NVN_EXPORT nvn::CommandBufferBindTexturesFunc pfncpp_nvnCommandBufferBindTextures;
+extern NVN_EXPORT nvn::CommandBufferBindTexturesDeferredFunc pfncpp_nvnCommandBufferBindTexturesDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindTransformFeedbackBufferFunc pfncpp_nvnCommandBufferBindTransformFeedbackBuffer;
+extern NVN_EXPORT nvn::CommandBufferBindTransformFeedbackBuffersFunc pfncpp_nvnCommandBufferBindTransformFeedbackBuffers;
+extern NVN_EXPORT nvn::CommandBufferBindUniformBufferFunc pfncpp_nvnCommandBufferBindUniformBuffer;
+extern NVN_EXPORT nvn::CommandBufferBindUniformBuffersFunc pfncpp_nvnCommandBufferBindUniformBuffers;
+extern NVN_EXPORT nvn::CommandBufferBindUniformBuffersDeferredFunc pfncpp_nvnCommandBufferBindUniformBuffersDeferred;
+extern NVN_EXPORT nvn::CommandBufferBindVertexAttribStateFunc pfncpp_nvnCommandBufferBindVertexAttribState;
+extern NVN_EXPORT nvn::CommandBufferBindVertexBufferFunc pfncpp_nvnCommandBufferBindVertexBuffer;
+extern NVN_EXPORT nvn::CommandBufferBindVertexBuffersFunc pfncpp_nvnCommandBufferBindVertexBuffers;
+extern NVN_EXPORT nvn::CommandBufferBindVertexStreamStateFunc pfncpp_nvnCommandBufferBindVertexStreamState;
+extern NVN_EXPORT nvn::CommandBufferCallCommandsFunc pfncpp_nvnCommandBufferCallCommands;
+extern NVN_EXPORT nvn::CommandBufferClearBufferFunc pfncpp_nvnCommandBufferClearBuffer;
+extern NVN_EXPORT nvn::CommandBufferClearColorFunc pfncpp_nvnCommandBufferClearColor;
+extern NVN_EXPORT nvn::CommandBufferClearColoriFunc pfncpp_nvnCommandBufferClearColori;
+extern NVN_EXPORT nvn::CommandBufferClearColoruiFunc pfncpp_nvnCommandBufferClearColorui;
+extern NVN_EXPORT nvn::CommandBufferClearDepthStencilFunc pfncpp_nvnCommandBufferClearDepthStencil;
+extern NVN_EXPORT nvn::CommandBufferClearTextureFunc pfncpp_nvnCommandBufferClearTexture;
+extern NVN_EXPORT nvn::CommandBufferClearTextureiFunc pfncpp_nvnCommandBufferClearTexturei;
+extern NVN_EXPORT nvn::CommandBufferClearTextureuiFunc pfncpp_nvnCommandBufferClearTextureui;
+extern NVN_EXPORT nvn::CommandBufferCopyBufferToBufferFunc pfncpp_nvnCommandBufferCopyBufferToBuffer;
+extern NVN_EXPORT nvn::CommandBufferCopyBufferToTextureFunc pfncpp_nvnCommandBufferCopyBufferToTexture;
+extern NVN_EXPORT nvn::CommandBufferCopyCommandsFunc pfncpp_nvnCommandBufferCopyCommands;
+extern NVN_EXPORT nvn::CommandBufferCopyTextureToBufferFunc pfncpp_nvnCommandBufferCopyTextureToBuffer;
+extern NVN_EXPORT nvn::CommandBufferCopyTextureToTextureFunc pfncpp_nvnCommandBufferCopyTextureToTexture;
+extern NVN_EXPORT nvn::CommandBufferDiscardColorFunc pfncpp_nvnCommandBufferDiscardColor;
+extern NVN_EXPORT nvn::CommandBufferDiscardDepthStencilFunc pfncpp_nvnCommandBufferDiscardDepthStencil;
+extern NVN_EXPORT nvn::CommandBufferDispatchComputeFunc pfncpp_nvnCommandBufferDispatchCompute;
+extern NVN_EXPORT nvn::CommandBufferDispatchComputeIndirectFunc pfncpp_nvnCommandBufferDispatchComputeIndirect;
+extern NVN_EXPORT nvn::CommandBufferDownsampleFunc pfncpp_nvnCommandBufferDownsample;
+extern NVN_EXPORT nvn::CommandBufferDownsampleTextureViewFunc pfncpp_nvnCommandBufferDownsampleTextureView;
+extern NVN_EXPORT nvn::CommandBufferDrawArraysFunc pfncpp_nvnCommandBufferDrawArrays;
+extern NVN_EXPORT nvn::CommandBufferDrawArraysIndirectFunc pfncpp_nvnCommandBufferDrawArraysIndirect;
+extern NVN_EXPORT nvn::CommandBufferDrawArraysInstancedFunc pfncpp_nvnCommandBufferDrawArraysInstanced;
+extern NVN_EXPORT nvn::CommandBufferDrawElementsFunc pfncpp_nvnCommandBufferDrawElements;
+extern NVN_EXPORT nvn::CommandBufferDrawElementsBaseVertexFunc pfncpp_nvnCommandBufferDrawElementsBaseVertex;
+extern NVN_EXPORT nvn::CommandBufferDrawElementsIndirectFunc pfncpp_nvnCommandBufferDrawElementsIndirect;
+extern NVN_EXPORT nvn::CommandBufferDrawElementsInstancedFunc pfncpp_nvnCommandBufferDrawElementsInstanced;
+extern NVN_EXPORT nvn::CommandBufferDrawTextureFunc pfncpp_nvnCommandBufferDrawTexture;
+extern NVN_EXPORT nvn::CommandBufferDrawTransformFeedbackFunc pfncpp_nvnCommandBufferDrawTransformFeedback;
+extern NVN_EXPORT nvn::CommandBufferEndRecordingFunc pfncpp_nvnCommandBufferEndRecording;
+extern NVN_EXPORT nvn::CommandBufferEndTransformFeedbackFunc pfncpp_nvnCommandBufferEndTransformFeedback;
+extern NVN_EXPORT nvn::CommandBufferFenceSyncFunc pfncpp_nvnCommandBufferFenceSync;
+extern NVN_EXPORT nvn::CommandBufferFinalizeFunc pfncpp_nvnCommandBufferFinalize;
+extern NVN_EXPORT nvn::CommandBufferGetCommandMemoryFreeFunc pfncpp_nvnCommandBufferGetCommandMemoryFree;
+extern NVN_EXPORT nvn::CommandBufferGetCommandMemorySizeFunc pfncpp_nvnCommandBufferGetCommandMemorySize;
+extern NVN_EXPORT nvn::CommandBufferGetCommandMemoryUsedFunc pfncpp_nvnCommandBufferGetCommandMemoryUsed;
+extern NVN_EXPORT nvn::CommandBufferGetControlMemoryFreeFunc pfncpp_nvnCommandBufferGetControlMemoryFree;
+extern NVN_EXPORT nvn::CommandBufferGetControlMemorySizeFunc pfncpp_nvnCommandBufferGetControlMemorySize;
+extern NVN_EXPORT nvn::CommandBufferGetControlMemoryUsedFunc pfncpp_nvnCommandBufferGetControlMemoryUsed;
+extern NVN_EXPORT nvn::CommandBufferGetCopyImageStrideFunc pfncpp_nvnCommandBufferGetCopyImageStride;
+extern NVN_EXPORT nvn::CommandBufferGetCopyRowStrideFunc pfncpp_nvnCommandBufferGetCopyRowStride;
+extern NVN_EXPORT nvn::CommandBufferGetMemoryCallbackFunc pfncpp_nvnCommandBufferGetMemoryCallback;
+extern NVN_EXPORT nvn::CommandBufferGetMemoryCallbackDataFunc pfncpp_nvnCommandBufferGetMemoryCallbackData;
+extern NVN_EXPORT nvn::CommandBufferInitializeFunc pfncpp_nvnCommandBufferInitialize;
+extern NVN_EXPORT nvn::CommandBufferInsertDebugMarkerFunc pfncpp_nvnCommandBufferInsertDebugMarker;
+extern NVN_EXPORT nvn::CommandBufferInsertDebugMarkerDynamicFunc pfncpp_nvnCommandBufferInsertDebugMarkerDynamic;
+extern NVN_EXPORT nvn::CommandBufferInsertDebugMarkerStaticFunc pfncpp_nvnCommandBufferInsertDebugMarkerStatic;
+extern NVN_EXPORT nvn::CommandBufferIsRecordingFunc pfncpp_nvnCommandBufferIsRecording;
+extern NVN_EXPORT nvn::CommandBufferMultiDrawArraysIndirectCountFunc pfncpp_nvnCommandBufferMultiDrawArraysIndirectCount;
+extern NVN_EXPORT nvn::CommandBufferMultiDrawElementsIndirectCountFunc pfncpp_nvnCommandBufferMultiDrawElementsIndirectCount;
+extern NVN_EXPORT nvn::CommandBufferPauseTransformFeedbackFunc pfncpp_nvnCommandBufferPauseTransformFeedback;
+extern NVN_EXPORT nvn::CommandBufferPopDebugGroupFunc pfncpp_nvnCommandBufferPopDebugGroup;
+extern NVN_EXPORT nvn::CommandBufferPopDebugGroupIdFunc pfncpp_nvnCommandBufferPopDebugGroupId;
+extern NVN_EXPORT nvn::CommandBufferPushDebugGroupFunc pfncpp_nvnCommandBufferPushDebugGroup;
+extern NVN_EXPORT nvn::CommandBufferPushDebugGroupDynamicFunc pfncpp_nvnCommandBufferPushDebugGroupDynamic;
+extern NVN_EXPORT nvn::CommandBufferPushDebugGroupStaticFunc pfncpp_nvnCommandBufferPushDebugGroupStatic;
+extern NVN_EXPORT nvn::CommandBufferReportCounterFunc pfncpp_nvnCommandBufferReportCounter;
+extern NVN_EXPORT nvn::CommandBufferReportValueFunc pfncpp_nvnCommandBufferReportValue;
+extern NVN_EXPORT nvn::CommandBufferResetCounterFunc pfncpp_nvnCommandBufferResetCounter;
+extern NVN_EXPORT nvn::CommandBufferResolveDepthBufferFunc pfncpp_nvnCommandBufferResolveDepthBuffer;
+extern NVN_EXPORT nvn::CommandBufferRestoreZCullDataFunc pfncpp_nvnCommandBufferRestoreZCullData;
+extern NVN_EXPORT nvn::CommandBufferResumeTransformFeedbackFunc pfncpp_nvnCommandBufferResumeTransformFeedback;
+extern NVN_EXPORT nvn::CommandBufferSaveZCullDataFunc pfncpp_nvnCommandBufferSaveZCullData;
+extern NVN_EXPORT nvn::CommandBufferSetAlphaRefFunc pfncpp_nvnCommandBufferSetAlphaRef;
+extern NVN_EXPORT nvn::CommandBufferSetBlendColorFunc pfncpp_nvnCommandBufferSetBlendColor;
+extern NVN_EXPORT nvn::CommandBufferSetColorReductionEnableFunc pfncpp_nvnCommandBufferSetColorReductionEnable;
+extern NVN_EXPORT nvn::CommandBufferSetColorReductionThresholdsFunc pfncpp_nvnCommandBufferSetColorReductionThresholds;
+extern NVN_EXPORT nvn::CommandBufferSetCommandMemoryCallbackEnabledFunc pfncpp_nvnCommandBufferSetCommandMemoryCallbackEnabled;
+extern NVN_EXPORT nvn::CommandBufferSetConservativeRasterDilateFunc pfncpp_nvnCommandBufferSetConservativeRasterDilate;
+extern NVN_EXPORT nvn::CommandBufferSetConservativeRasterEnableFunc pfncpp_nvnCommandBufferSetConservativeRasterEnable;
+extern NVN_EXPORT nvn::CommandBufferSetControlMemoryCallbackEnabledFunc pfncpp_nvnCommandBufferSetControlMemoryCallbackEnabled;
+extern NVN_EXPORT nvn::CommandBufferSetCopyImageStrideFunc pfncpp_nvnCommandBufferSetCopyImageStride;
+extern NVN_EXPORT nvn::CommandBufferSetCopyRowStrideFunc pfncpp_nvnCommandBufferSetCopyRowStride;
+extern NVN_EXPORT nvn::CommandBufferSetDebugLabelFunc pfncpp_nvnCommandBufferSetDebugLabel;
+extern NVN_EXPORT nvn::CommandBufferSetDepthBoundsFunc pfncpp_nvnCommandBufferSetDepthBounds;
+extern NVN_EXPORT nvn::CommandBufferSetDepthClampFunc pfncpp_nvnCommandBufferSetDepthClamp;
+extern NVN_EXPORT nvn::CommandBufferSetDepthRangeFunc pfncpp_nvnCommandBufferSetDepthRange;
+extern NVN_EXPORT nvn::CommandBufferSetDepthRangesFunc pfncpp_nvnCommandBufferSetDepthRanges;
+extern NVN_EXPORT nvn::CommandBufferSetInnerTessellationLevelsFunc pfncpp_nvnCommandBufferSetInnerTessellationLevels;
+extern NVN_EXPORT nvn::CommandBufferSetLineWidthFunc pfncpp_nvnCommandBufferSetLineWidth;
+extern NVN_EXPORT nvn::CommandBufferSetMemoryCallbackFunc pfncpp_nvnCommandBufferSetMemoryCallback;
+extern NVN_EXPORT nvn::CommandBufferSetMemoryCallbackDataFunc pfncpp_nvnCommandBufferSetMemoryCallbackData;
+extern NVN_EXPORT nvn::CommandBufferSetOuterTessellationLevelsFunc pfncpp_nvnCommandBufferSetOuterTessellationLevels;
+extern NVN_EXPORT nvn::CommandBufferSetPatchSizeFunc pfncpp_nvnCommandBufferSetPatchSize;
+extern NVN_EXPORT nvn::CommandBufferSetPointSizeFunc pfncpp_nvnCommandBufferSetPointSize;
+extern NVN_EXPORT nvn::CommandBufferSetPolygonOffsetClampFunc pfncpp_nvnCommandBufferSetPolygonOffsetClamp;
+extern NVN_EXPORT nvn::CommandBufferSetPrimitiveRestartFunc pfncpp_nvnCommandBufferSetPrimitiveRestart;
+extern NVN_EXPORT nvn::CommandBufferSetProgramSubroutinesFunc pfncpp_nvnCommandBufferSetProgramSubroutines;
+extern NVN_EXPORT nvn::CommandBufferSetProvokingVertexModeFunc pfncpp_nvnCommandBufferSetProvokingVertexMode;
+extern NVN_EXPORT nvn::CommandBufferSetRasterizerDiscardFunc pfncpp_nvnCommandBufferSetRasterizerDiscard;
+extern NVN_EXPORT nvn::CommandBufferSetRenderEnableFunc pfncpp_nvnCommandBufferSetRenderEnable;
+extern NVN_EXPORT nvn::CommandBufferSetRenderEnableConditionalFunc pfncpp_nvnCommandBufferSetRenderEnableConditional;
+extern NVN_EXPORT nvn::CommandBufferSetRenderTargetsFunc pfncpp_nvnCommandBufferSetRenderTargets;
+extern NVN_EXPORT nvn::CommandBufferSetSampleMaskFunc pfncpp_nvnCommandBufferSetSampleMask;
+extern NVN_EXPORT nvn::CommandBufferSetSamplerPoolFunc pfncpp_nvnCommandBufferSetSamplerPool;
+extern NVN_EXPORT nvn::CommandBufferSetScissorFunc pfncpp_nvnCommandBufferSetScissor;
+extern NVN_EXPORT nvn::CommandBufferSetScissorsFunc pfncpp_nvnCommandBufferSetScissors;
+extern NVN_EXPORT nvn::CommandBufferSetShaderScratchMemoryFunc pfncpp_nvnCommandBufferSetShaderScratchMemory;
+extern NVN_EXPORT nvn::CommandBufferSetStencilCullCriteriaFunc pfncpp_nvnCommandBufferSetStencilCullCriteria;
+extern NVN_EXPORT nvn::CommandBufferSetStencilMaskFunc pfncpp_nvnCommandBufferSetStencilMask;
+extern NVN_EXPORT nvn::CommandBufferSetStencilRefFunc pfncpp_nvnCommandBufferSetStencilRef;
+extern NVN_EXPORT nvn::CommandBufferSetStencilValueMaskFunc pfncpp_nvnCommandBufferSetStencilValueMask;
+extern NVN_EXPORT nvn::CommandBufferSetSubpixelPrecisionBiasFunc pfncpp_nvnCommandBufferSetSubpixelPrecisionBias;
+extern NVN_EXPORT nvn::CommandBufferSetTexturePoolFunc pfncpp_nvnCommandBufferSetTexturePool;
+extern NVN_EXPORT nvn::CommandBufferSetTiledCacheActionFunc pfncpp_nvnCommandBufferSetTiledCacheAction;
+extern NVN_EXPORT nvn::CommandBufferSetTiledCacheTileSizeFunc pfncpp_nvnCommandBufferSetTiledCacheTileSize;
+extern NVN_EXPORT nvn::CommandBufferSetViewportFunc pfncpp_nvnCommandBufferSetViewport;
+extern NVN_EXPORT nvn::CommandBufferSetViewportSwizzlesFunc pfncpp_nvnCommandBufferSetViewportSwizzles;
+extern NVN_EXPORT nvn::CommandBufferSetViewportsFunc pfncpp_nvnCommandBufferSetViewports;
+extern NVN_EXPORT nvn::CommandBufferSignalEventFunc pfncpp_nvnCommandBufferSignalEvent;
+extern NVN_EXPORT nvn::CommandBufferTiledDownsampleFunc pfncpp_nvnCommandBufferTiledDownsample;
+extern NVN_EXPORT nvn::CommandBufferTiledDownsampleTextureViewFunc pfncpp_nvnCommandBufferTiledDownsampleTextureView;
+extern NVN_EXPORT nvn::CommandBufferUpdateUniformBufferFunc pfncpp_nvnCommandBufferUpdateUniformBuffer;
+extern NVN_EXPORT nvn::CommandBufferWaitEventFunc pfncpp_nvnCommandBufferWaitEvent;
+extern NVN_EXPORT nvn::CommandBufferWaitSyncFunc pfncpp_nvnCommandBufferWaitSync;
+extern NVN_EXPORT nvn::DepthStencilStateGetDepthFuncFunc pfncpp_nvnDepthStencilStateGetDepthFunc;
+extern NVN_EXPORT nvn::DepthStencilStateGetDepthTestEnableFunc pfncpp_nvnDepthStencilStateGetDepthTestEnable;
+extern NVN_EXPORT nvn::DepthStencilStateGetDepthWriteEnableFunc pfncpp_nvnDepthStencilStateGetDepthWriteEnable;
+extern NVN_EXPORT nvn::DepthStencilStateGetStencilFuncFunc pfncpp_nvnDepthStencilStateGetStencilFunc;
+extern NVN_EXPORT nvn::DepthStencilStateGetStencilOpFunc pfncpp_nvnDepthStencilStateGetStencilOp;
+extern NVN_EXPORT nvn::DepthStencilStateGetStencilTestEnableFunc pfncpp_nvnDepthStencilStateGetStencilTestEnable;
+extern NVN_EXPORT nvn::DepthStencilStateSetDefaultsFunc pfncpp_nvnDepthStencilStateSetDefaults;
+extern NVN_EXPORT nvn::DepthStencilStateSetDepthFuncFunc pfncpp_nvnDepthStencilStateSetDepthFunc;
+extern NVN_EXPORT nvn::DepthStencilStateSetDepthTestEnableFunc pfncpp_nvnDepthStencilStateSetDepthTestEnable;
+extern NVN_EXPORT nvn::DepthStencilStateSetDepthWriteEnableFunc pfncpp_nvnDepthStencilStateSetDepthWriteEnable;
+extern NVN_EXPORT nvn::DepthStencilStateSetStencilFuncFunc pfncpp_nvnDepthStencilStateSetStencilFunc;
+extern NVN_EXPORT nvn::DepthStencilStateSetStencilOpFunc pfncpp_nvnDepthStencilStateSetStencilOp;
+extern NVN_EXPORT nvn::DepthStencilStateSetStencilTestEnableFunc pfncpp_nvnDepthStencilStateSetStencilTestEnable;
+extern NVN_EXPORT nvn::DeviceApplyDeferredFinalizesFunc pfncpp_nvnDeviceApplyDeferredFinalizes;
+extern NVN_EXPORT nvn::DeviceBuilderGetFlagsFunc pfncpp_nvnDeviceBuilderGetFlags;
+extern NVN_EXPORT nvn::DeviceBuilderSetDefaultsFunc pfncpp_nvnDeviceBuilderSetDefaults;
+extern NVN_EXPORT nvn::DeviceBuilderSetFlagsFunc pfncpp_nvnDeviceBuilderSetFlags;
+extern NVN_EXPORT nvn::DeviceFinalizeFunc pfncpp_nvnDeviceFinalize;
+extern NVN_EXPORT nvn::DeviceFinalizeCommandHandleFunc pfncpp_nvnDeviceFinalizeCommandHandle;
+extern NVN_EXPORT nvn::DeviceGenerateDebugDomainIdFunc pfncpp_nvnDeviceGenerateDebugDomainId;
+extern NVN_EXPORT nvn::DeviceGetCurrentTimestampInNanosecondsFunc pfncpp_nvnDeviceGetCurrentTimestampInNanoseconds;
+extern NVN_EXPORT nvn::DeviceGetDepthModeFunc pfncpp_nvnDeviceGetDepthMode;
+extern NVN_EXPORT nvn::DeviceGetImageHandleFunc pfncpp_nvnDeviceGetImageHandle;
+extern NVN_EXPORT nvn::DeviceGetIntegerFunc pfncpp_nvnDeviceGetInteger;
+extern NVN_EXPORT nvn::DeviceGetProcAddressFunc pfncpp_nvnDeviceGetProcAddress;
+extern NVN_EXPORT nvn::DeviceGetSeparateSamplerHandleFunc pfncpp_nvnDeviceGetSeparateSamplerHandle;
+extern NVN_EXPORT nvn::DeviceGetSeparateTextureHandleFunc pfncpp_nvnDeviceGetSeparateTextureHandle;
+extern NVN_EXPORT nvn::DeviceGetTexelFetchHandleFunc pfncpp_nvnDeviceGetTexelFetchHandle;
+extern NVN_EXPORT nvn::DeviceGetTextureHandleFunc pfncpp_nvnDeviceGetTextureHandle;
+extern NVN_EXPORT nvn::DeviceGetTimestampInNanosecondsFunc pfncpp_nvnDeviceGetTimestampInNanoseconds;
+extern NVN_EXPORT nvn::DeviceGetWindowOriginModeFunc pfncpp_nvnDeviceGetWindowOriginMode;
+extern NVN_EXPORT nvn::DeviceInitializeFunc pfncpp_nvnDeviceInitialize;
+extern NVN_EXPORT nvn::DeviceInstallDebugCallbackFunc pfncpp_nvnDeviceInstallDebugCallback;
+extern NVN_EXPORT nvn::DeviceIsExternalDebuggerAttachedFunc pfncpp_nvnDeviceIsExternalDebuggerAttached;
+extern NVN_EXPORT nvn::DeviceRegisterFastClearColorFunc pfncpp_nvnDeviceRegisterFastClearColor;
+extern NVN_EXPORT nvn::DeviceRegisterFastClearColoriFunc pfncpp_nvnDeviceRegisterFastClearColori;
+extern NVN_EXPORT nvn::DeviceRegisterFastClearColoruiFunc pfncpp_nvnDeviceRegisterFastClearColorui;
+extern NVN_EXPORT nvn::DeviceRegisterFastClearDepthFunc pfncpp_nvnDeviceRegisterFastClearDepth;
+extern NVN_EXPORT nvn::DeviceSetDebugLabelFunc pfncpp_nvnDeviceSetDebugLabel;
+extern NVN_EXPORT nvn::DeviceSetDepthModeFunc pfncpp_nvnDeviceSetDepthMode;
+extern NVN_EXPORT nvn::DeviceSetIntermediateShaderCacheFunc pfncpp_nvnDeviceSetIntermediateShaderCache;
+extern NVN_EXPORT nvn::DeviceSetWindowOriginModeFunc pfncpp_nvnDeviceSetWindowOriginMode;
+extern NVN_EXPORT nvn::DeviceWaitForErrorFunc pfncpp_nvnDeviceWaitForError;
+extern NVN_EXPORT nvn::DeviceWalkDebugDatabaseFunc pfncpp_nvnDeviceWalkDebugDatabase;
+extern NVN_EXPORT nvn::EventBuilderGetMemoryOffsetFunc pfncpp_nvnEventBuilderGetMemoryOffset;
+extern NVN_EXPORT nvn::EventBuilderGetMemoryPoolFunc pfncpp_nvnEventBuilderGetMemoryPool;
+extern NVN_EXPORT nvn::EventBuilderGetStorageFunc pfncpp_nvnEventBuilderGetStorage;
+extern NVN_EXPORT nvn::EventBuilderSetDefaultsFunc pfncpp_nvnEventBuilderSetDefaults;
+extern NVN_EXPORT nvn::EventBuilderSetStorageFunc pfncpp_nvnEventBuilderSetStorage;
+extern NVN_EXPORT nvn::EventFinalizeFunc pfncpp_nvnEventFinalize;
+extern NVN_EXPORT nvn::EventGetMemoryOffsetFunc pfncpp_nvnEventGetMemoryOffset;
+extern NVN_EXPORT nvn::EventGetMemoryPoolFunc pfncpp_nvnEventGetMemoryPool;
+extern NVN_EXPORT nvn::EventGetValueFunc pfncpp_nvnEventGetValue;
+extern NVN_EXPORT nvn::EventInitializeFunc pfncpp_nvnEventInitialize;
+extern NVN_EXPORT nvn::EventSignalFunc pfncpp_nvnEventSignal;
+extern NVN_EXPORT nvn::MemoryPoolBuilderGetDeviceFunc pfncpp_nvnMemoryPoolBuilderGetDevice;
+extern NVN_EXPORT nvn::MemoryPoolBuilderGetFlagsFunc pfncpp_nvnMemoryPoolBuilderGetFlags;
+extern NVN_EXPORT nvn::MemoryPoolBuilderGetMemoryFunc pfncpp_nvnMemoryPoolBuilderGetMemory;
+extern NVN_EXPORT nvn::MemoryPoolBuilderGetSizeFunc pfncpp_nvnMemoryPoolBuilderGetSize;
+extern NVN_EXPORT nvn::MemoryPoolBuilderSetDefaultsFunc pfncpp_nvnMemoryPoolBuilderSetDefaults;
+extern NVN_EXPORT nvn::MemoryPoolBuilderSetDeviceFunc pfncpp_nvnMemoryPoolBuilderSetDevice;
+extern NVN_EXPORT nvn::MemoryPoolBuilderSetFlagsFunc pfncpp_nvnMemoryPoolBuilderSetFlags;
+extern NVN_EXPORT nvn::MemoryPoolBuilderSetStorageFunc pfncpp_nvnMemoryPoolBuilderSetStorage;
+extern NVN_EXPORT nvn::MemoryPoolFinalizeFunc pfncpp_nvnMemoryPoolFinalize;
+extern NVN_EXPORT nvn::MemoryPoolFlushMappedRangeFunc pfncpp_nvnMemoryPoolFlushMappedRange;
+extern NVN_EXPORT nvn::MemoryPoolGetBufferAddressFunc pfncpp_nvnMemoryPoolGetBufferAddress;
+extern NVN_EXPORT nvn::MemoryPoolGetFlagsFunc pfncpp_nvnMemoryPoolGetFlags;
+extern NVN_EXPORT nvn::MemoryPoolGetSizeFunc pfncpp_nvnMemoryPoolGetSize;
+extern NVN_EXPORT nvn::MemoryPoolInitializeFunc pfncpp_nvnMemoryPoolInitialize;
+extern NVN_EXPORT nvn::MemoryPoolInvalidateMappedRangeFunc pfncpp_nvnMemoryPoolInvalidateMappedRange;
+extern NVN_EXPORT nvn::MemoryPoolMapFunc pfncpp_nvnMemoryPoolMap;
+extern NVN_EXPORT nvn::MemoryPoolMapVirtualFunc pfncpp_nvnMemoryPoolMapVirtual;
+extern NVN_EXPORT nvn::MemoryPoolSetDebugLabelFunc pfncpp_nvnMemoryPoolSetDebugLabel;
+extern NVN_EXPORT nvn::MultisampleStateGetAlphaToCoverageDitherFunc pfncpp_nvnMultisampleStateGetAlphaToCoverageDither;
+extern NVN_EXPORT nvn::MultisampleStateGetAlphaToCoverageEnableFunc pfncpp_nvnMultisampleStateGetAlphaToCoverageEnable;
+extern NVN_EXPORT nvn::MultisampleStateGetCoverageModulationModeFunc pfncpp_nvnMultisampleStateGetCoverageModulationMode;
+extern NVN_EXPORT nvn::MultisampleStateGetCoverageToColorEnableFunc pfncpp_nvnMultisampleStateGetCoverageToColorEnable;
+extern NVN_EXPORT nvn::MultisampleStateGetCoverageToColorOutputFunc pfncpp_nvnMultisampleStateGetCoverageToColorOutput;
+extern NVN_EXPORT nvn::MultisampleStateGetMultisampleEnableFunc pfncpp_nvnMultisampleStateGetMultisampleEnable;
+extern NVN_EXPORT nvn::MultisampleStateGetRasterSamplesFunc pfncpp_nvnMultisampleStateGetRasterSamples;
+extern NVN_EXPORT nvn::MultisampleStateGetSampleLocationsEnableFunc pfncpp_nvnMultisampleStateGetSampleLocationsEnable;
+extern NVN_EXPORT nvn::MultisampleStateGetSampleLocationsGridFunc pfncpp_nvnMultisampleStateGetSampleLocationsGrid;
+extern NVN_EXPORT nvn::MultisampleStateGetSampleLocationsGridEnableFunc pfncpp_nvnMultisampleStateGetSampleLocationsGridEnable;
+extern NVN_EXPORT nvn::MultisampleStateGetSamplesFunc pfncpp_nvnMultisampleStateGetSamples;
+extern NVN_EXPORT nvn::MultisampleStateSetAlphaToCoverageDitherFunc pfncpp_nvnMultisampleStateSetAlphaToCoverageDither;
+extern NVN_EXPORT nvn::MultisampleStateSetAlphaToCoverageEnableFunc pfncpp_nvnMultisampleStateSetAlphaToCoverageEnable;
+extern NVN_EXPORT nvn::MultisampleStateSetCoverageModulationModeFunc pfncpp_nvnMultisampleStateSetCoverageModulationMode;
+extern NVN_EXPORT nvn::MultisampleStateSetCoverageToColorEnableFunc pfncpp_nvnMultisampleStateSetCoverageToColorEnable;
+extern NVN_EXPORT nvn::MultisampleStateSetCoverageToColorOutputFunc pfncpp_nvnMultisampleStateSetCoverageToColorOutput;
+extern NVN_EXPORT nvn::MultisampleStateSetDefaultsFunc pfncpp_nvnMultisampleStateSetDefaults;
+extern NVN_EXPORT nvn::MultisampleStateSetMultisampleEnableFunc pfncpp_nvnMultisampleStateSetMultisampleEnable;
+extern NVN_EXPORT nvn::MultisampleStateSetRasterSamplesFunc pfncpp_nvnMultisampleStateSetRasterSamples;
+extern NVN_EXPORT nvn::MultisampleStateSetSampleLocationsFunc pfncpp_nvnMultisampleStateSetSampleLocations;
+extern NVN_EXPORT nvn::MultisampleStateSetSampleLocationsEnableFunc pfncpp_nvnMultisampleStateSetSampleLocationsEnable;
+extern NVN_EXPORT nvn::MultisampleStateSetSampleLocationsGridEnableFunc pfncpp_nvnMultisampleStateSetSampleLocationsGridEnable;
+extern NVN_EXPORT nvn::MultisampleStateSetSamplesFunc pfncpp_nvnMultisampleStateSetSamples;
+extern NVN_EXPORT nvn::PolygonStateGetCullFaceFunc pfncpp_nvnPolygonStateGetCullFace;
+extern NVN_EXPORT nvn::PolygonStateGetFrontFaceFunc pfncpp_nvnPolygonStateGetFrontFace;
+extern NVN_EXPORT nvn::PolygonStateGetPolygonModeFunc pfncpp_nvnPolygonStateGetPolygonMode;
+extern NVN_EXPORT nvn::PolygonStateGetPolygonOffsetEnablesFunc pfncpp_nvnPolygonStateGetPolygonOffsetEnables;
+extern NVN_EXPORT nvn::PolygonStateSetCullFaceFunc pfncpp_nvnPolygonStateSetCullFace;
+extern NVN_EXPORT nvn::PolygonStateSetDefaultsFunc pfncpp_nvnPolygonStateSetDefaults;
+extern NVN_EXPORT nvn::PolygonStateSetFrontFaceFunc pfncpp_nvnPolygonStateSetFrontFace;
+extern NVN_EXPORT nvn::PolygonStateSetPolygonModeFunc pfncpp_nvnPolygonStateSetPolygonMode;
+extern NVN_EXPORT nvn::PolygonStateSetPolygonOffsetEnablesFunc pfncpp_nvnPolygonStateSetPolygonOffsetEnables;
+extern NVN_EXPORT nvn::ProgramFinalizeFunc pfncpp_nvnProgramFinalize;
+extern NVN_EXPORT nvn::ProgramInitializeFunc pfncpp_nvnProgramInitialize;
+extern NVN_EXPORT nvn::ProgramSetDebugLabelFunc pfncpp_nvnProgramSetDebugLabel;
+extern NVN_EXPORT nvn::ProgramSetSampleShadingFunc pfncpp_nvnProgramSetSampleShading;
+extern NVN_EXPORT nvn::ProgramSetShadersFunc pfncpp_nvnProgramSetShaders;
+extern NVN_EXPORT nvn::ProgramSetShadersExtFunc pfncpp_nvnProgramSetShadersExt;
+extern NVN_EXPORT nvn::ProgramSetSubroutineLinkageFunc pfncpp_nvnProgramSetSubroutineLinkage;
+extern NVN_EXPORT nvn::QueueAcquireTextureFunc pfncpp_nvnQueueAcquireTexture;
+extern NVN_EXPORT nvn::QueueBuilderGetCommandFlushThresholdFunc pfncpp_nvnQueueBuilderGetCommandFlushThreshold;
+extern NVN_EXPORT nvn::QueueBuilderGetCommandMemorySizeFunc pfncpp_nvnQueueBuilderGetCommandMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderGetComputeMemorySizeFunc pfncpp_nvnQueueBuilderGetComputeMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderGetControlMemorySizeFunc pfncpp_nvnQueueBuilderGetControlMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderGetDeviceFunc pfncpp_nvnQueueBuilderGetDevice;
+extern NVN_EXPORT nvn::QueueBuilderGetFlagsFunc pfncpp_nvnQueueBuilderGetFlags;
+extern NVN_EXPORT nvn::QueueBuilderGetMemoryFunc pfncpp_nvnQueueBuilderGetMemory;
+extern NVN_EXPORT nvn::QueueBuilderGetMemorySizeFunc pfncpp_nvnQueueBuilderGetMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderGetQueueMemorySizeFunc pfncpp_nvnQueueBuilderGetQueueMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderGetQueuePriorityFunc pfncpp_nvnQueueBuilderGetQueuePriority;
+extern NVN_EXPORT nvn::QueueBuilderSetCommandFlushThresholdFunc pfncpp_nvnQueueBuilderSetCommandFlushThreshold;
+extern NVN_EXPORT nvn::QueueBuilderSetCommandMemorySizeFunc pfncpp_nvnQueueBuilderSetCommandMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderSetComputeMemorySizeFunc pfncpp_nvnQueueBuilderSetComputeMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderSetControlMemorySizeFunc pfncpp_nvnQueueBuilderSetControlMemorySize;
+extern NVN_EXPORT nvn::QueueBuilderSetDefaultsFunc pfncpp_nvnQueueBuilderSetDefaults;
+extern NVN_EXPORT nvn::QueueBuilderSetDeviceFunc pfncpp_nvnQueueBuilderSetDevice;
+extern NVN_EXPORT nvn::QueueBuilderSetFlagsFunc pfncpp_nvnQueueBuilderSetFlags;
+extern NVN_EXPORT nvn::QueueBuilderSetQueueMemoryFunc pfncpp_nvnQueueBuilderSetQueueMemory;
+extern NVN_EXPORT nvn::QueueBuilderSetQueuePriorityFunc pfncpp_nvnQueueBuilderSetQueuePriority;
+extern NVN_EXPORT nvn::QueueFenceSyncFunc pfncpp_nvnQueueFenceSync;
+extern NVN_EXPORT nvn::QueueFinalizeFunc pfncpp_nvnQueueFinalize;
+extern NVN_EXPORT nvn::QueueFinishFunc pfncpp_nvnQueueFinish;
+extern NVN_EXPORT nvn::QueueFlushFunc pfncpp_nvnQueueFlush;
+extern NVN_EXPORT nvn::QueueGetErrorFunc pfncpp_nvnQueueGetError;
+extern NVN_EXPORT nvn::QueueGetTotalCommandMemoryUsedFunc pfncpp_nvnQueueGetTotalCommandMemoryUsed;
+extern NVN_EXPORT nvn::QueueGetTotalComputeMemoryUsedFunc pfncpp_nvnQueueGetTotalComputeMemoryUsed;
+extern NVN_EXPORT nvn::QueueGetTotalControlMemoryUsedFunc pfncpp_nvnQueueGetTotalControlMemoryUsed;
+extern NVN_EXPORT nvn::QueueInitializeFunc pfncpp_nvnQueueInitialize;
+extern NVN_EXPORT nvn::QueuePresentTextureFunc pfncpp_nvnQueuePresentTexture;
+extern NVN_EXPORT nvn::QueueResetMemoryUsageCountsFunc pfncpp_nvnQueueResetMemoryUsageCounts;
+extern NVN_EXPORT nvn::QueueSetDebugLabelFunc pfncpp_nvnQueueSetDebugLabel;
+extern NVN_EXPORT nvn::QueueSubmitCommandsFunc pfncpp_nvnQueueSubmitCommands;
+extern NVN_EXPORT nvn::QueueWaitSyncFunc pfncpp_nvnQueueWaitSync;
+extern NVN_EXPORT nvn::SamplerBuilderGetBorderColorFunc pfncpp_nvnSamplerBuilderGetBorderColor;
+extern NVN_EXPORT nvn::SamplerBuilderGetBorderColoriFunc pfncpp_nvnSamplerBuilderGetBorderColori;
+extern NVN_EXPORT nvn::SamplerBuilderGetBorderColoruiFunc pfncpp_nvnSamplerBuilderGetBorderColorui;
+extern NVN_EXPORT nvn::SamplerBuilderGetCompareFunc pfncpp_nvnSamplerBuilderGetCompare;
+extern NVN_EXPORT nvn::SamplerBuilderGetDeviceFunc pfncpp_nvnSamplerBuilderGetDevice;
+extern NVN_EXPORT nvn::SamplerBuilderGetLodBiasFunc pfncpp_nvnSamplerBuilderGetLodBias;
+extern NVN_EXPORT nvn::SamplerBuilderGetLodClampFunc pfncpp_nvnSamplerBuilderGetLodClamp;
+extern NVN_EXPORT nvn::SamplerBuilderGetLodSnapFunc pfncpp_nvnSamplerBuilderGetLodSnap;
+extern NVN_EXPORT nvn::SamplerBuilderGetMaxAnisotropyFunc pfncpp_nvnSamplerBuilderGetMaxAnisotropy;
+extern NVN_EXPORT nvn::SamplerBuilderGetMinMagFilterFunc pfncpp_nvnSamplerBuilderGetMinMagFilter;
+extern NVN_EXPORT nvn::SamplerBuilderGetReductionFilterFunc pfncpp_nvnSamplerBuilderGetReductionFilter;
+extern NVN_EXPORT nvn::SamplerBuilderGetWrapModeFunc pfncpp_nvnSamplerBuilderGetWrapMode;
+extern NVN_EXPORT nvn::SamplerBuilderSetBorderColorFunc pfncpp_nvnSamplerBuilderSetBorderColor;
+extern NVN_EXPORT nvn::SamplerBuilderSetBorderColoriFunc pfncpp_nvnSamplerBuilderSetBorderColori;
+extern NVN_EXPORT nvn::SamplerBuilderSetBorderColoruiFunc pfncpp_nvnSamplerBuilderSetBorderColorui;
+extern NVN_EXPORT nvn::SamplerBuilderSetCompareFunc pfncpp_nvnSamplerBuilderSetCompare;
+extern NVN_EXPORT nvn::SamplerBuilderSetDefaultsFunc pfncpp_nvnSamplerBuilderSetDefaults;
+extern NVN_EXPORT nvn::SamplerBuilderSetDeviceFunc pfncpp_nvnSamplerBuilderSetDevice;
+extern NVN_EXPORT nvn::SamplerBuilderSetLodBiasFunc pfncpp_nvnSamplerBuilderSetLodBias;
+extern NVN_EXPORT nvn::SamplerBuilderSetLodClampFunc pfncpp_nvnSamplerBuilderSetLodClamp;
+extern NVN_EXPORT nvn::SamplerBuilderSetLodSnapFunc pfncpp_nvnSamplerBuilderSetLodSnap;
+extern NVN_EXPORT nvn::SamplerBuilderSetMaxAnisotropyFunc pfncpp_nvnSamplerBuilderSetMaxAnisotropy;
+extern NVN_EXPORT nvn::SamplerBuilderSetMinMagFilterFunc pfncpp_nvnSamplerBuilderSetMinMagFilter;
+extern NVN_EXPORT nvn::SamplerBuilderSetReductionFilterFunc pfncpp_nvnSamplerBuilderSetReductionFilter;
+extern NVN_EXPORT nvn::SamplerBuilderSetWrapModeFunc pfncpp_nvnSamplerBuilderSetWrapMode;
+extern NVN_EXPORT nvn::SamplerCompareFunc pfncpp_nvnSamplerCompare;
+extern NVN_EXPORT nvn::SamplerFinalizeFunc pfncpp_nvnSamplerFinalize;
+extern NVN_EXPORT nvn::SamplerGetBorderColorFunc pfncpp_nvnSamplerGetBorderColor;
+extern NVN_EXPORT nvn::SamplerGetBorderColoriFunc pfncpp_nvnSamplerGetBorderColori;
+extern NVN_EXPORT nvn::SamplerGetBorderColoruiFunc pfncpp_nvnSamplerGetBorderColorui;
+extern NVN_EXPORT nvn::SamplerGetCompareFunc pfncpp_nvnSamplerGetCompare;
+extern NVN_EXPORT nvn::SamplerGetDebugIDFunc pfncpp_nvnSamplerGetDebugID;
+extern NVN_EXPORT nvn::SamplerGetLodBiasFunc pfncpp_nvnSamplerGetLodBias;
+extern NVN_EXPORT nvn::SamplerGetLodClampFunc pfncpp_nvnSamplerGetLodClamp;
+extern NVN_EXPORT nvn::SamplerGetMaxAnisotropyFunc pfncpp_nvnSamplerGetMaxAnisotropy;
+extern NVN_EXPORT nvn::SamplerGetMinMagFilterFunc pfncpp_nvnSamplerGetMinMagFilter;
+extern NVN_EXPORT nvn::SamplerGetReductionFilterFunc pfncpp_nvnSamplerGetReductionFilter;
+extern NVN_EXPORT nvn::SamplerGetWrapModeFunc pfncpp_nvnSamplerGetWrapMode;
+extern NVN_EXPORT nvn::SamplerInitializeFunc pfncpp_nvnSamplerInitialize;
+extern NVN_EXPORT nvn::SamplerPoolFinalizeFunc pfncpp_nvnSamplerPoolFinalize;
+extern NVN_EXPORT nvn::SamplerPoolGetMemoryOffsetFunc pfncpp_nvnSamplerPoolGetMemoryOffset;
+extern NVN_EXPORT nvn::SamplerPoolGetMemoryPoolFunc pfncpp_nvnSamplerPoolGetMemoryPool;
+extern NVN_EXPORT nvn::SamplerPoolGetSizeFunc pfncpp_nvnSamplerPoolGetSize;
+extern NVN_EXPORT nvn::SamplerPoolInitializeFunc pfncpp_nvnSamplerPoolInitialize;
+extern NVN_EXPORT nvn::SamplerPoolRegisterSamplerFunc pfncpp_nvnSamplerPoolRegisterSampler;
+extern NVN_EXPORT nvn::SamplerPoolRegisterSamplerBuilderFunc pfncpp_nvnSamplerPoolRegisterSamplerBuilder;
+extern NVN_EXPORT nvn::SamplerPoolSetDebugLabelFunc pfncpp_nvnSamplerPoolSetDebugLabel;
+extern NVN_EXPORT nvn::SamplerSetDebugLabelFunc pfncpp_nvnSamplerSetDebugLabel;
+extern NVN_EXPORT nvn::SyncCreateGLSyncFunc pfncpp_nvnSyncCreateGLSync;
+extern NVN_EXPORT nvn::SyncFinalizeFunc pfncpp_nvnSyncFinalize;
+extern NVN_EXPORT nvn::SyncInitializeFunc pfncpp_nvnSyncInitialize;
+extern NVN_EXPORT nvn::SyncInitializeFromFencedGLSyncFunc pfncpp_nvnSyncInitializeFromFencedGLSync;
+extern NVN_EXPORT nvn::SyncSetDebugLabelFunc pfncpp_nvnSyncSetDebugLabel;
+extern NVN_EXPORT nvn::SyncWaitFunc pfncpp_nvnSyncWait;
+extern NVN_EXPORT nvn::TextureBuilderGetDepthFunc pfncpp_nvnTextureBuilderGetDepth;
+extern NVN_EXPORT nvn::TextureBuilderGetDepthStencilModeFunc pfncpp_nvnTextureBuilderGetDepthStencilMode;
+extern NVN_EXPORT nvn::TextureBuilderGetDeviceFunc pfncpp_nvnTextureBuilderGetDevice;
+extern NVN_EXPORT nvn::TextureBuilderGetFlagsFunc pfncpp_nvnTextureBuilderGetFlags;
+extern NVN_EXPORT nvn::TextureBuilderGetFormatFunc pfncpp_nvnTextureBuilderGetFormat;
+extern NVN_EXPORT nvn::TextureBuilderGetGLTextureNameFunc pfncpp_nvnTextureBuilderGetGLTextureName;
+extern NVN_EXPORT nvn::TextureBuilderGetHeightFunc pfncpp_nvnTextureBuilderGetHeight;
+extern NVN_EXPORT nvn::TextureBuilderGetLevelsFunc pfncpp_nvnTextureBuilderGetLevels;
+extern NVN_EXPORT nvn::TextureBuilderGetMemoryOffsetFunc pfncpp_nvnTextureBuilderGetMemoryOffset;
+extern NVN_EXPORT nvn::TextureBuilderGetMemoryPoolFunc pfncpp_nvnTextureBuilderGetMemoryPool;
+extern NVN_EXPORT nvn::TextureBuilderGetPackagedTextureDataFunc pfncpp_nvnTextureBuilderGetPackagedTextureData;
+extern NVN_EXPORT nvn::TextureBuilderGetPackagedTextureLayoutFunc pfncpp_nvnTextureBuilderGetPackagedTextureLayout;
+extern NVN_EXPORT nvn::TextureBuilderGetRawStorageClassFunc pfncpp_nvnTextureBuilderGetRawStorageClass;
+extern NVN_EXPORT nvn::TextureBuilderGetSamplesFunc pfncpp_nvnTextureBuilderGetSamples;
+extern NVN_EXPORT nvn::TextureBuilderGetSparseTileLayoutFunc pfncpp_nvnTextureBuilderGetSparseTileLayout;
+extern NVN_EXPORT nvn::TextureBuilderGetStorageAlignmentFunc pfncpp_nvnTextureBuilderGetStorageAlignment;
+extern NVN_EXPORT nvn::TextureBuilderGetStorageClassFunc pfncpp_nvnTextureBuilderGetStorageClass;
+extern NVN_EXPORT nvn::TextureBuilderGetStorageSizeFunc pfncpp_nvnTextureBuilderGetStorageSize;
+extern NVN_EXPORT nvn::TextureBuilderGetStrideFunc pfncpp_nvnTextureBuilderGetStride;
+extern NVN_EXPORT nvn::TextureBuilderGetSwizzleFunc pfncpp_nvnTextureBuilderGetSwizzle;
+extern NVN_EXPORT nvn::TextureBuilderGetTargetFunc pfncpp_nvnTextureBuilderGetTarget;
+extern NVN_EXPORT nvn::TextureBuilderGetViewOffsetFunc pfncpp_nvnTextureBuilderGetViewOffset;
+extern NVN_EXPORT nvn::TextureBuilderGetWidthFunc pfncpp_nvnTextureBuilderGetWidth;
+extern NVN_EXPORT nvn::TextureBuilderGetZCullStorageSizeFunc pfncpp_nvnTextureBuilderGetZCullStorageSize;
+extern NVN_EXPORT nvn::TextureBuilderSetDefaultsFunc pfncpp_nvnTextureBuilderSetDefaults;
+extern NVN_EXPORT nvn::TextureBuilderSetDepthFunc pfncpp_nvnTextureBuilderSetDepth;
+extern NVN_EXPORT nvn::TextureBuilderSetDepthStencilModeFunc pfncpp_nvnTextureBuilderSetDepthStencilMode;
+extern NVN_EXPORT nvn::TextureBuilderSetDeviceFunc pfncpp_nvnTextureBuilderSetDevice;
+extern NVN_EXPORT nvn::TextureBuilderSetFlagsFunc pfncpp_nvnTextureBuilderSetFlags;
+extern NVN_EXPORT nvn::TextureBuilderSetFormatFunc pfncpp_nvnTextureBuilderSetFormat;
+extern NVN_EXPORT nvn::TextureBuilderSetGLTextureNameFunc pfncpp_nvnTextureBuilderSetGLTextureName;
+extern NVN_EXPORT nvn::TextureBuilderSetHeightFunc pfncpp_nvnTextureBuilderSetHeight;
+extern NVN_EXPORT nvn::TextureBuilderSetLevelsFunc pfncpp_nvnTextureBuilderSetLevels;
+extern NVN_EXPORT nvn::TextureBuilderSetPackagedTextureDataFunc pfncpp_nvnTextureBuilderSetPackagedTextureData;
+extern NVN_EXPORT nvn::TextureBuilderSetPackagedTextureLayoutFunc pfncpp_nvnTextureBuilderSetPackagedTextureLayout;
+extern NVN_EXPORT nvn::TextureBuilderSetSamplesFunc pfncpp_nvnTextureBuilderSetSamples;
+extern NVN_EXPORT nvn::TextureBuilderSetSize1DFunc pfncpp_nvnTextureBuilderSetSize1D;
+extern NVN_EXPORT nvn::TextureBuilderSetSize2DFunc pfncpp_nvnTextureBuilderSetSize2D;
+extern NVN_EXPORT nvn::TextureBuilderSetSize3DFunc pfncpp_nvnTextureBuilderSetSize3D;
+extern NVN_EXPORT nvn::TextureBuilderSetStorageFunc pfncpp_nvnTextureBuilderSetStorage;
+extern NVN_EXPORT nvn::TextureBuilderSetStrideFunc pfncpp_nvnTextureBuilderSetStride;
+extern NVN_EXPORT nvn::TextureBuilderSetSwizzleFunc pfncpp_nvnTextureBuilderSetSwizzle;
+extern NVN_EXPORT nvn::TextureBuilderSetTargetFunc pfncpp_nvnTextureBuilderSetTarget;
+extern NVN_EXPORT nvn::TextureBuilderSetWidthFunc pfncpp_nvnTextureBuilderSetWidth;
+extern NVN_EXPORT nvn::TextureCompareFunc pfncpp_nvnTextureCompare;
+extern NVN_EXPORT nvn::TextureFinalizeFunc pfncpp_nvnTextureFinalize;
+extern NVN_EXPORT nvn::TextureFlushTexelsFunc pfncpp_nvnTextureFlushTexels;
+extern NVN_EXPORT nvn::TextureGetDebugIDFunc pfncpp_nvnTextureGetDebugID;
+extern NVN_EXPORT nvn::TextureGetDepthFunc pfncpp_nvnTextureGetDepth;
+extern NVN_EXPORT nvn::TextureGetDepthStencilModeFunc pfncpp_nvnTextureGetDepthStencilMode;
+extern NVN_EXPORT nvn::TextureGetFlagsFunc pfncpp_nvnTextureGetFlags;
+extern NVN_EXPORT nvn::TextureGetFormatFunc pfncpp_nvnTextureGetFormat;
+extern NVN_EXPORT nvn::TextureGetHeightFunc pfncpp_nvnTextureGetHeight;
+extern NVN_EXPORT nvn::TextureGetLevelsFunc pfncpp_nvnTextureGetLevels;
+extern NVN_EXPORT nvn::TextureGetMemoryOffsetFunc pfncpp_nvnTextureGetMemoryOffset;
+extern NVN_EXPORT nvn::TextureGetMemoryPoolFunc pfncpp_nvnTextureGetMemoryPool;
+extern NVN_EXPORT nvn::TextureGetRawStorageClassFunc pfncpp_nvnTextureGetRawStorageClass;
+extern NVN_EXPORT nvn::TextureGetSamplesFunc pfncpp_nvnTextureGetSamples;
+extern NVN_EXPORT nvn::TextureGetSparseTileLayoutFunc pfncpp_nvnTextureGetSparseTileLayout;
+extern NVN_EXPORT nvn::TextureGetStorageClassFunc pfncpp_nvnTextureGetStorageClass;
+extern NVN_EXPORT nvn::TextureGetStorageSizeFunc pfncpp_nvnTextureGetStorageSize;
+extern NVN_EXPORT nvn::TextureGetStrideFunc pfncpp_nvnTextureGetStride;
+extern NVN_EXPORT nvn::TextureGetSwizzleFunc pfncpp_nvnTextureGetSwizzle;
+extern NVN_EXPORT nvn::TextureGetTargetFunc pfncpp_nvnTextureGetTarget;
+extern NVN_EXPORT nvn::TextureGetTextureAddressFunc pfncpp_nvnTextureGetTextureAddress;
+extern NVN_EXPORT nvn::TextureGetViewOffsetFunc pfncpp_nvnTextureGetViewOffset;
+extern NVN_EXPORT nvn::TextureGetWidthFunc pfncpp_nvnTextureGetWidth;
+extern NVN_EXPORT nvn::TextureGetZCullStorageSizeFunc pfncpp_nvnTextureGetZCullStorageSize;
+extern NVN_EXPORT nvn::TextureInitializeFunc pfncpp_nvnTextureInitialize;
+extern NVN_EXPORT nvn::TextureInvalidateTexelsFunc pfncpp_nvnTextureInvalidateTexels;
+extern NVN_EXPORT nvn::TexturePoolFinalizeFunc pfncpp_nvnTexturePoolFinalize;
+extern NVN_EXPORT nvn::TexturePoolGetMemoryOffsetFunc pfncpp_nvnTexturePoolGetMemoryOffset;
+extern NVN_EXPORT nvn::TexturePoolGetMemoryPoolFunc pfncpp_nvnTexturePoolGetMemoryPool;
+extern NVN_EXPORT nvn::TexturePoolGetSizeFunc pfncpp_nvnTexturePoolGetSize;
+extern NVN_EXPORT nvn::TexturePoolInitializeFunc pfncpp_nvnTexturePoolInitialize;
+extern NVN_EXPORT nvn::TexturePoolRegisterImageFunc pfncpp_nvnTexturePoolRegisterImage;
+extern NVN_EXPORT nvn::TexturePoolRegisterTextureFunc pfncpp_nvnTexturePoolRegisterTexture;
+extern NVN_EXPORT nvn::TexturePoolSetDebugLabelFunc pfncpp_nvnTexturePoolSetDebugLabel;
+extern NVN_EXPORT nvn::TextureReadTexelsFunc pfncpp_nvnTextureReadTexels;
+extern NVN_EXPORT nvn::TextureReadTexelsStridedFunc pfncpp_nvnTextureReadTexelsStrided;
+extern NVN_EXPORT nvn::TextureSetDebugLabelFunc pfncpp_nvnTextureSetDebugLabel;
+extern NVN_EXPORT nvn::TextureViewCompareFunc pfncpp_nvnTextureViewCompare;
+extern NVN_EXPORT nvn::TextureViewGetDepthStencilModeFunc pfncpp_nvnTextureViewGetDepthStencilMode;
+extern NVN_EXPORT nvn::TextureViewGetFormatFunc pfncpp_nvnTextureViewGetFormat;
+extern NVN_EXPORT nvn::TextureViewGetLayersFunc pfncpp_nvnTextureViewGetLayers;
+extern NVN_EXPORT nvn::TextureViewGetLevelsFunc pfncpp_nvnTextureViewGetLevels;
+extern NVN_EXPORT nvn::TextureViewGetSwizzleFunc pfncpp_nvnTextureViewGetSwizzle;
+extern NVN_EXPORT nvn::TextureViewGetTargetFunc pfncpp_nvnTextureViewGetTarget;
+extern NVN_EXPORT nvn::TextureViewSetDefaultsFunc pfncpp_nvnTextureViewSetDefaults;
+extern NVN_EXPORT nvn::TextureViewSetDepthStencilModeFunc pfncpp_nvnTextureViewSetDepthStencilMode;
+extern NVN_EXPORT nvn::TextureViewSetFormatFunc pfncpp_nvnTextureViewSetFormat;
+extern NVN_EXPORT nvn::TextureViewSetLayersFunc pfncpp_nvnTextureViewSetLayers;
+extern NVN_EXPORT nvn::TextureViewSetLevelsFunc pfncpp_nvnTextureViewSetLevels;
+extern NVN_EXPORT nvn::TextureViewSetSwizzleFunc pfncpp_nvnTextureViewSetSwizzle;
+extern NVN_EXPORT nvn::TextureViewSetTargetFunc pfncpp_nvnTextureViewSetTarget;
+extern NVN_EXPORT nvn::TextureWriteTexelsFunc pfncpp_nvnTextureWriteTexels;
+extern NVN_EXPORT nvn::TextureWriteTexelsStridedFunc pfncpp_nvnTextureWriteTexelsStrided;
+extern NVN_EXPORT nvn::VertexAttribStateGetFormatFunc pfncpp_nvnVertexAttribStateGetFormat;
+extern NVN_EXPORT nvn::VertexAttribStateGetStreamIndexFunc pfncpp_nvnVertexAttribStateGetStreamIndex;
+extern NVN_EXPORT nvn::VertexAttribStateSetDefaultsFunc pfncpp_nvnVertexAttribStateSetDefaults;
+extern NVN_EXPORT nvn::VertexAttribStateSetFormatFunc pfncpp_nvnVertexAttribStateSetFormat;
+extern NVN_EXPORT nvn::VertexAttribStateSetStreamIndexFunc pfncpp_nvnVertexAttribStateSetStreamIndex;
+extern NVN_EXPORT nvn::VertexStreamStateGetDivisorFunc pfncpp_nvnVertexStreamStateGetDivisor;
+extern NVN_EXPORT nvn::VertexStreamStateGetStrideFunc pfncpp_nvnVertexStreamStateGetStride;
+extern NVN_EXPORT nvn::VertexStreamStateSetDefaultsFunc pfncpp_nvnVertexStreamStateSetDefaults;
+extern NVN_EXPORT nvn::VertexStreamStateSetDivisorFunc pfncpp_nvnVertexStreamStateSetDivisor;
+extern NVN_EXPORT nvn::VertexStreamStateSetStrideFunc pfncpp_nvnVertexStreamStateSetStride;
+extern NVN_EXPORT nvn::WindowAcquireTextureFunc pfncpp_nvnWindowAcquireTexture;
+extern NVN_EXPORT nvn::WindowBuilderGetDeviceFunc pfncpp_nvnWindowBuilderGetDevice;
+extern NVN_EXPORT nvn::WindowBuilderGetNativeWindowFunc pfncpp_nvnWindowBuilderGetNativeWindow;
+extern NVN_EXPORT nvn::WindowBuilderGetNumActiveTexturesFunc pfncpp_nvnWindowBuilderGetNumActiveTextures;
+extern NVN_EXPORT nvn::WindowBuilderGetNumTexturesFunc pfncpp_nvnWindowBuilderGetNumTextures;
+extern NVN_EXPORT nvn::WindowBuilderGetPresentIntervalFunc pfncpp_nvnWindowBuilderGetPresentInterval;
+extern NVN_EXPORT nvn::WindowBuilderGetTextureFunc pfncpp_nvnWindowBuilderGetTexture;
+extern NVN_EXPORT nvn::WindowBuilderSetDefaultsFunc pfncpp_nvnWindowBuilderSetDefaults;
+extern NVN_EXPORT nvn::WindowBuilderSetDeviceFunc pfncpp_nvnWindowBuilderSetDevice;
+extern NVN_EXPORT nvn::WindowBuilderSetNativeWindowFunc pfncpp_nvnWindowBuilderSetNativeWindow;
+extern NVN_EXPORT nvn::WindowBuilderSetNumActiveTexturesFunc pfncpp_nvnWindowBuilderSetNumActiveTextures;
+extern NVN_EXPORT nvn::WindowBuilderSetPresentIntervalFunc pfncpp_nvnWindowBuilderSetPresentInterval;
+extern NVN_EXPORT nvn::WindowBuilderSetTexturesFunc pfncpp_nvnWindowBuilderSetTextures;
+extern NVN_EXPORT nvn::WindowFinalizeFunc pfncpp_nvnWindowFinalize;
+extern NVN_EXPORT nvn::WindowGetCropFunc pfncpp_nvnWindowGetCrop;
+extern NVN_EXPORT nvn::WindowGetNativeWindowFunc pfncpp_nvnWindowGetNativeWindow;
+extern NVN_EXPORT nvn::WindowGetNumActiveTexturesFunc pfncpp_nvnWindowGetNumActiveTextures;
+extern NVN_EXPORT nvn::WindowGetNumTexturesFunc pfncpp_nvnWindowGetNumTextures;
+extern NVN_EXPORT nvn::WindowGetPresentIntervalFunc pfncpp_nvnWindowGetPresentInterval;
+extern NVN_EXPORT nvn::WindowInitializeFunc pfncpp_nvnWindowInitialize;
+extern NVN_EXPORT nvn::WindowSetCropFunc pfncpp_nvnWindowSetCrop;
+extern NVN_EXPORT nvn::WindowSetDebugLabelFunc pfncpp_nvnWindowSetDebugLabel;
+extern NVN_EXPORT nvn::WindowSetNumActiveTexturesFunc pfncpp_nvnWindowSetNumActiveTextures;
+extern NVN_EXPORT nvn::WindowSetPresentIntervalFunc pfncpp_nvnWindowSetPresentInterval;
+} // extern "C"
+
+namespace nvn {
+
 inline BlendAdvancedMode BlendState::GetAdvancedMode() const {
-    return static_cast<BlendAdvancedMode::Enum>(nvnBlendStateGetAdvancedMode(this));
+    return pfncpp_nvnBlendStateGetAdvancedMode(this);
 }
 inline bool BlendState::GetAdvancedNormalizedDst() const {
-    return nvnBlendStateGetAdvancedNormalizedDst(this) != 0;
+    return pfncpp_nvnBlendStateGetAdvancedNormalizedDst(this) != 0;
 }
 inline BlendAdvancedOverlap BlendState::GetAdvancedOverlap() const {
-    return static_cast<BlendAdvancedOverlap::Enum>(nvnBlendStateGetAdvancedOverlap(this));
+    return pfncpp_nvnBlendStateGetAdvancedOverlap(this);
 }
 inline bool BlendState::GetAdvancedPremultipliedSrc() const {
-    return nvnBlendStateGetAdvancedPremultipliedSrc(this) != 0;
+    return pfncpp_nvnBlendStateGetAdvancedPremultipliedSrc(this) != 0;
 }
 inline void BlendState::GetBlendEquation(BlendEquation* modeRGB, BlendEquation* modeAlpha) const {
-    nvnBlendStateGetBlendEquation(this, reinterpret_cast<NVNblendEquation*>(modeRGB), reinterpret_cast<NVNblendEquation*>(modeAlpha));
+    pfncpp_nvnBlendStateGetBlendEquation(this, modeRGB, modeAlpha);
 }
 inline void BlendState::GetBlendFunc(BlendFunc* srcFunc, BlendFunc* dstFunc, BlendFunc* srcFuncAlpha,
     BlendFunc* dstFuncAlpha) const {
-    nvnBlendStateGetBlendFunc(this, reinterpret_cast<NVNblendFunc*>(srcFunc), reinterpret_cast<NVNblendFunc*>(dstFunc), reinterpret_cast<NVNblendFunc*>(srcFuncAlpha), reinterpret_cast<NVNblendFunc*>(dstFuncAlpha));
+    pfncpp_nvnBlendStateGetBlendFunc(this, srcFunc, dstFunc, srcFuncAlpha, dstFuncAlpha);
 }
 inline int BlendState::GetBlendTarget() const {
-    return nvnBlendStateGetBlendTarget(this);
+    return pfncpp_nvnBlendStateGetBlendTarget(this);
 }
 inline BlendState& BlendState::SetAdvancedMode(BlendAdvancedMode mode) {
-    nvnBlendStateSetAdvancedMode(this, static_cast<NVNblendAdvancedMode>(mode.value));
+    pfncpp_nvnBlendStateSetAdvancedMode(this, mode);
     return *this;
 }
 inline BlendState& BlendState::SetAdvancedNormalizedDst(bool enable) {
-    nvnBlendStateSetAdvancedNormalizedDst(this, enable);
+    pfncpp_nvnBlendStateSetAdvancedNormalizedDst(this, enable);
     return *this;
 }
 inline BlendState& BlendState::SetAdvancedOverlap(BlendAdvancedOverlap overlap) {
-    nvnBlendStateSetAdvancedOverlap(this, static_cast<NVNblendAdvancedOverlap>(overlap.value));
+    pfncpp_nvnBlendStateSetAdvancedOverlap(this, overlap);
     return *this;
 }
 inline BlendState& BlendState::SetAdvancedPremultipliedSrc(bool enable) {
-    nvnBlendStateSetAdvancedPremultipliedSrc(this, enable);
+    pfncpp_nvnBlendStateSetAdvancedPremultipliedSrc(this, enable);
     return *this;
 }
 inline BlendState& BlendState::SetBlendEquation(BlendEquation modeRGB, BlendEquation modeAlpha) {
-    nvnBlendStateSetBlendEquation(this, static_cast<NVNblendEquation>(modeRGB.value), static_cast<NVNblendEquation>(modeAlpha.value));
+    pfncpp_nvnBlendStateSetBlendEquation(this, modeRGB, modeAlpha);
     return *this;
 }
 inline BlendState& BlendState::SetBlendFunc(BlendFunc srcFunc, BlendFunc dstFunc, BlendFunc srcFuncAlpha,
     BlendFunc dstFuncAlpha) {
-    nvnBlendStateSetBlendFunc(this, static_cast<NVNblendFunc>(srcFunc.value), static_cast<NVNblendFunc>(dstFunc.value), static_cast<NVNblendFunc>(srcFuncAlpha.value), static_cast<NVNblendFunc>(dstFuncAlpha.value));
+    pfncpp_nvnBlendStateSetBlendFunc(this, srcFunc, dstFunc, srcFuncAlpha, dstFuncAlpha);
     return *this;
 }
 inline BlendState& BlendState::SetBlendTarget(int target) {
-    nvnBlendStateSetBlendTarget(this, target);
+    pfncpp_nvnBlendStateSetBlendTarget(this, target);
     return *this;
 }
 inline BlendState& BlendState::SetDefaults() {
-    nvnBlendStateSetDefaults(this);
+    pfncpp_nvnBlendStateSetDefaults(this);
     return *this;
 }
 inline void Buffer::Finalize() {
-    nvnBufferFinalize(this);
+    pfncpp_nvnBufferFinalize(this);
 }
 inline void Buffer::FlushMappedRange(ptrdiff_t offset, size_t size) const {
-    nvnBufferFlushMappedRange(this, offset, size);
+    pfncpp_nvnBufferFlushMappedRange(this, offset, size);
 }
 inline BufferAddress Buffer::GetAddress() const {
-    return nvnBufferGetAddress(this);
+    return pfncpp_nvnBufferGetAddress(this);
 }
 inline uint64_t Buffer::GetDebugID() const {
-    return nvnBufferGetDebugID(this);
+    return pfncpp_nvnBufferGetDebugID(this);
 }
 inline ptrdiff_t Buffer::GetMemoryOffset() const {
-    return nvnBufferGetMemoryOffset(this);
+    return pfncpp_nvnBufferGetMemoryOffset(this);
 }
 inline MemoryPool* Buffer::GetMemoryPool() const {
-    return static_cast<MemoryPool*>(nvnBufferGetMemoryPool(this));
+    return pfncpp_nvnBufferGetMemoryPool(this);
 }
 inline size_t Buffer::GetSize() const {
-    return nvnBufferGetSize(this);
+    return pfncpp_nvnBufferGetSize(this);
 }
 inline bool Buffer::Initialize(const BufferBuilder* builder) {
-    return nvnBufferInitialize(this, builder) != 0;
+    return pfncpp_nvnBufferInitialize(this, builder) != 0;
 }
 inline void Buffer::InvalidateMappedRange(ptrdiff_t offset, size_t size) const {
-    nvnBufferInvalidateMappedRange(this, offset, size);
+    pfncpp_nvnBufferInvalidateMappedRange(this, offset, size);
 }
 inline void* Buffer::Map() const {
-    return nvnBufferMap(this);
+    return pfncpp_nvnBufferMap(this);
 }
 inline Buffer& Buffer::SetDebugLabel(const char* label) {
-    nvnBufferSetDebugLabel(this, label);
+    pfncpp_nvnBufferSetDebugLabel(this, label);
     return *this;
 }
 inline const Device* BufferBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnBufferBuilderGetDevice(this));
+    return pfncpp_nvnBufferBuilderGetDevice(this);
 }
 inline ptrdiff_t BufferBuilder::GetMemoryOffset() const {
-    return nvnBufferBuilderGetMemoryOffset(this);
+    return pfncpp_nvnBufferBuilderGetMemoryOffset(this);
 }
 inline MemoryPool* BufferBuilder::GetMemoryPool() const {
-    return static_cast<MemoryPool*>(nvnBufferBuilderGetMemoryPool(this));
+    return pfncpp_nvnBufferBuilderGetMemoryPool(this);
 }
 inline size_t BufferBuilder::GetSize() const {
-    return nvnBufferBuilderGetSize(this);
+    return pfncpp_nvnBufferBuilderGetSize(this);
 }
 inline BufferBuilder& BufferBuilder::SetDefaults() {
-    nvnBufferBuilderSetDefaults(this);
+    pfncpp_nvnBufferBuilderSetDefaults(this);
     return *this;
 }
 inline BufferBuilder& BufferBuilder::SetDevice(Device* device) {
-    nvnBufferBuilderSetDevice(this, device);
+    pfncpp_nvnBufferBuilderSetDevice(this, device);
     return *this;
 }
 inline BufferBuilder& BufferBuilder::SetStorage(MemoryPool* pool, ptrdiff_t offset, size_t size) {
-    nvnBufferBuilderSetStorage(this, pool, offset, size);
+    pfncpp_nvnBufferBuilderSetStorage(this, pool, offset, size);
     return *this;
 }
 inline void ChannelMaskState::GetChannelMask(int index, NVNboolean* r, NVNboolean* g, NVNboolean* b,
     NVNboolean* a) const {
-    nvnChannelMaskStateGetChannelMask(this, index, r, g, b, a);
+    pfncpp_nvnChannelMaskStateGetChannelMask(this, index, r, g, b, a);
 }
 inline ChannelMaskState& ChannelMaskState::SetChannelMask(int index, bool r, bool g, bool b, bool a) {
-    nvnChannelMaskStateSetChannelMask(this, index, r, g, b, a);
+    pfncpp_nvnChannelMaskStateSetChannelMask(this, index, r, g, b, a);
     return *this;
 }
 inline ChannelMaskState& ChannelMaskState::SetDefaults() {
-    nvnChannelMaskStateSetDefaults(this);
+    pfncpp_nvnChannelMaskStateSetDefaults(this);
     return *this;
 }
 inline AlphaFunc ColorState::GetAlphaTest() const {
-    return static_cast<AlphaFunc::Enum>(nvnColorStateGetAlphaTest(this));
+    return pfncpp_nvnColorStateGetAlphaTest(this);
 }
 inline bool ColorState::GetBlendEnable(int index) const {
-    return nvnColorStateGetBlendEnable(this, index) != 0;
+    return pfncpp_nvnColorStateGetBlendEnable(this, index) != 0;
 }
 inline LogicOp ColorState::GetLogicOp() const {
-    return static_cast<LogicOp::Enum>(nvnColorStateGetLogicOp(this));
+    return pfncpp_nvnColorStateGetLogicOp(this);
 }
 inline ColorState& ColorState::SetAlphaTest(AlphaFunc alphaFunc) {
-    nvnColorStateSetAlphaTest(this, static_cast<NVNalphaFunc>(alphaFunc.value));
+    pfncpp_nvnColorStateSetAlphaTest(this, alphaFunc);
     return *this;
 }
 inline ColorState& ColorState::SetBlendEnable(int index, bool enable) {
-    nvnColorStateSetBlendEnable(this, index, enable);
+    pfncpp_nvnColorStateSetBlendEnable(this, index, enable);
     return *this;
 }
 inline ColorState& ColorState::SetDefaults() {
-    nvnColorStateSetDefaults(this);
+    pfncpp_nvnColorStateSetDefaults(this);
     return *this;
 }
 inline ColorState& ColorState::SetLogicOp(LogicOp logicOp) {
-    nvnColorStateSetLogicOp(this, static_cast<NVNlogicOp>(logicOp.value));
+    pfncpp_nvnColorStateSetLogicOp(this, logicOp);
     return *this;
 }
 inline void CommandBuffer::AddCommandMemory(const MemoryPool* pool, ptrdiff_t offset, size_t size) {
-    nvnCommandBufferAddCommandMemory(this, pool, offset, size);
+    pfncpp_nvnCommandBufferAddCommandMemory(this, pool, offset, size);
 }
 inline void CommandBuffer::AddControlMemory(void* memory, size_t size) {
-    nvnCommandBufferAddControlMemory(this, memory, size);
+    pfncpp_nvnCommandBufferAddControlMemory(this, memory, size);
 }
 inline void CommandBuffer::Barrier(int barrier) {
-    nvnCommandBufferBarrier(this, barrier);
+    pfncpp_nvnCommandBufferBarrier(this, barrier);
 }
 inline void CommandBuffer::BeginRecording() {
-    nvnCommandBufferBeginRecording(this);
+    pfncpp_nvnCommandBufferBeginRecording(this);
 }
 inline void CommandBuffer::BeginTransformFeedback(BufferAddress buffer) {
-    nvnCommandBufferBeginTransformFeedback(this, buffer);
+    pfncpp_nvnCommandBufferBeginTransformFeedback(this, buffer);
 }
 inline void CommandBuffer::BindBlendState(const BlendState* blend) {
-    nvnCommandBufferBindBlendState(this, blend);
+    pfncpp_nvnCommandBufferBindBlendState(this, blend);
 }
 inline void CommandBuffer::BindChannelMaskState(const ChannelMaskState* channelMask) {
-    nvnCommandBufferBindChannelMaskState(this, channelMask);
+    pfncpp_nvnCommandBufferBindChannelMaskState(this, channelMask);
 }
 inline void CommandBuffer::BindColorState(const ColorState* color) {
-    nvnCommandBufferBindColorState(this, color);
+    pfncpp_nvnCommandBufferBindColorState(this, color);
 }
 inline void CommandBuffer::BindCoverageModulationTable(const float* table) {
-    nvnCommandBufferBindCoverageModulationTable(this, table);
+    pfncpp_nvnCommandBufferBindCoverageModulationTable(this, table);
 }
 inline void CommandBuffer::BindDepthStencilState(const DepthStencilState* depthStencil) {
-    nvnCommandBufferBindDepthStencilState(this, depthStencil);
+    pfncpp_nvnCommandBufferBindDepthStencilState(this, depthStencil);
 }
 inline void CommandBuffer::BindImage(ShaderStage stage, int index, ImageHandle image) {
-    nvnCommandBufferBindImage(this, static_cast<NVNshaderStage>(stage.value), index, image);
+    pfncpp_nvnCommandBufferBindImage(this, stage, index, image);
 }
 inline void CommandBuffer::BindImages(ShaderStage stage, int first, int count, const ImageHandle* images) {
-    nvnCommandBufferBindImages(this, static_cast<NVNshaderStage>(stage.value), first, count, images);
+    pfncpp_nvnCommandBufferBindImages(this, stage, first, count, images);
 }
 inline void CommandBuffer::BindImagesDeferred(ShaderStage stage, int first, int count, const ImageHandle* images) {
-    nvnCommandBufferBindImagesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, images);
+    pfncpp_nvnCommandBufferBindImagesDeferred(this, stage, first, count, images);
 }
 inline void CommandBuffer::BindMultisampleState(const MultisampleState* multisample) {
-    nvnCommandBufferBindMultisampleState(this, multisample);
+    pfncpp_nvnCommandBufferBindMultisampleState(this, multisample);
 }
 inline void CommandBuffer::BindPolygonState(const PolygonState* polygon) {
-    nvnCommandBufferBindPolygonState(this, polygon);
+    pfncpp_nvnCommandBufferBindPolygonState(this, polygon);
 }
 inline void CommandBuffer::BindProgram(const Program* program, int stages) {
-    nvnCommandBufferBindProgram(this, program, stages);
+    pfncpp_nvnCommandBufferBindProgram(this, program, stages);
 }
 inline void CommandBuffer::BindSeparateSampler(ShaderStage stage, int index, SeparateSamplerHandle handle) {
-    nvnCommandBufferBindSeparateSampler(this, static_cast<NVNshaderStage>(stage.value), index, handle);
+    pfncpp_nvnCommandBufferBindSeparateSampler(this, stage, index, handle);
 }
 inline void CommandBuffer::BindSeparateSamplers(ShaderStage stage, int first, int count,
     const SeparateSamplerHandle* handles) {
-    nvnCommandBufferBindSeparateSamplers(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+    pfncpp_nvnCommandBufferBindSeparateSamplers(this, stage, first, count, handles);
 }
 inline void CommandBuffer::BindSeparateSamplersDeferred(ShaderStage stage, int first, int count,
     const SeparateSamplerHandle* handles) {
-    nvnCommandBufferBindSeparateSamplersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+    pfncpp_nvnCommandBufferBindSeparateSamplersDeferred(this, stage, first, count, handles);
 }
 inline void CommandBuffer::BindSeparateTexture(ShaderStage stage, int index, SeparateTextureHandle handle) {
-    nvnCommandBufferBindSeparateTexture(this, static_cast<NVNshaderStage>(stage.value), index, handle);
+    pfncpp_nvnCommandBufferBindSeparateTexture(this, stage, index, handle);
 }
 inline void CommandBuffer::BindSeparateTextures(ShaderStage stage, int first, int count,
     const SeparateTextureHandle* handles) {
-    nvnCommandBufferBindSeparateTextures(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+    pfncpp_nvnCommandBufferBindSeparateTextures(this, stage, first, count, handles);
 }
 inline void CommandBuffer::BindSeparateTexturesDeferred(ShaderStage stage, int first, int count,
     const SeparateTextureHandle* handles) {
-    nvnCommandBufferBindSeparateTexturesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, handles);
+    pfncpp_nvnCommandBufferBindSeparateTexturesDeferred(this, stage, first, count, handles);
 }
 inline void CommandBuffer::BindStorageBuffer(ShaderStage stage, int index, BufferAddress buffer, size_t size) {
-    nvnCommandBufferBindStorageBuffer(this, static_cast<NVNshaderStage>(stage.value), index, buffer, size);
+    pfncpp_nvnCommandBufferBindStorageBuffer(this, stage, index, buffer, size);
 }
 inline void CommandBuffer::BindStorageBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers) {
-    nvnCommandBufferBindStorageBuffers(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+    pfncpp_nvnCommandBufferBindStorageBuffers(this, stage, first, count, buffers);
 }
 inline void CommandBuffer::BindStorageBuffersDeferred(ShaderStage stage, int first, int count,
     const BufferRange* buffers) {
-    nvnCommandBufferBindStorageBuffersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+    pfncpp_nvnCommandBufferBindStorageBuffersDeferred(this, stage, first, count, buffers);
 }
 inline void CommandBuffer::BindTexture(ShaderStage stage, int index, TextureHandle texture) {
-    nvnCommandBufferBindTexture(this, static_cast<NVNshaderStage>(stage.value), index, texture);
+    pfncpp_nvnCommandBufferBindTexture(this, stage, index, texture);
 }
 inline void CommandBuffer::BindTextures(ShaderStage stage, int first, int count, const TextureHandle* textures) {
-    nvnCommandBufferBindTextures(this, static_cast<NVNshaderStage>(stage.value), first, count, textures);
+    pfncpp_nvnCommandBufferBindTextures(this, stage, first, count, textures);
 }
 inline void CommandBuffer::BindTexturesDeferred(ShaderStage stage, int first, int count,
     const TextureHandle* textures) {
-    nvnCommandBufferBindTexturesDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, textures);
+    pfncpp_nvnCommandBufferBindTexturesDeferred(this, stage, first, count, textures);
 }
 inline void CommandBuffer::BindTransformFeedbackBuffer(int index, BufferAddress buffer, size_t size) {
-    nvnCommandBufferBindTransformFeedbackBuffer(this, index, buffer, size);
+    pfncpp_nvnCommandBufferBindTransformFeedbackBuffer(this, index, buffer, size);
 }
 inline void CommandBuffer::BindTransformFeedbackBuffers(int first, int count, const BufferRange* buffers) {
-    nvnCommandBufferBindTransformFeedbackBuffers(this, first, count, buffers);
+    pfncpp_nvnCommandBufferBindTransformFeedbackBuffers(this, first, count, buffers);
 }
 inline void CommandBuffer::BindUniformBuffer(ShaderStage stage, int index, BufferAddress buffer, size_t size) {
-    nvnCommandBufferBindUniformBuffer(this, static_cast<NVNshaderStage>(stage.value), index, buffer, size);
+    pfncpp_nvnCommandBufferBindUniformBuffer(this, stage, index, buffer, size);
 }
 inline void CommandBuffer::BindUniformBuffers(ShaderStage stage, int first, int count, const BufferRange* buffers) {
-    nvnCommandBufferBindUniformBuffers(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+    pfncpp_nvnCommandBufferBindUniformBuffers(this, stage, first, count, buffers);
 }
 inline void CommandBuffer::BindUniformBuffersDeferred(ShaderStage stage, int first, int count,
     const BufferRange* buffers) {
-    nvnCommandBufferBindUniformBuffersDeferred(this, static_cast<NVNshaderStage>(stage.value), first, count, buffers);
+    pfncpp_nvnCommandBufferBindUniformBuffersDeferred(this, stage, first, count, buffers);
 }
 inline void CommandBuffer::BindVertexAttribState(int numAttribs, const VertexAttribState* attribs) {
-    nvnCommandBufferBindVertexAttribState(this, numAttribs, attribs);
+    pfncpp_nvnCommandBufferBindVertexAttribState(this, numAttribs, attribs);
 }
 inline void CommandBuffer::BindVertexBuffer(int index, BufferAddress buffer, size_t size) {
-    nvnCommandBufferBindVertexBuffer(this, index, buffer, size);
+    pfncpp_nvnCommandBufferBindVertexBuffer(this, index, buffer, size);
 }
 inline void CommandBuffer::BindVertexBuffers(int first, int count, const BufferRange* buffers) {
-    nvnCommandBufferBindVertexBuffers(this, first, count, buffers);
+    pfncpp_nvnCommandBufferBindVertexBuffers(this, first, count, buffers);
 }
 inline void CommandBuffer::BindVertexStreamState(int numStreams, const VertexStreamState* streams) {
-    nvnCommandBufferBindVertexStreamState(this, numStreams, streams);
+    pfncpp_nvnCommandBufferBindVertexStreamState(this, numStreams, streams);
 }
 inline void CommandBuffer::CallCommands(int numCommands, const CommandHandle* handles) {
-    nvnCommandBufferCallCommands(this, numCommands, handles);
+    pfncpp_nvnCommandBufferCallCommands(this, numCommands, handles);
 }
 inline void CommandBuffer::ClearBuffer(BufferAddress buffer, size_t size, uint32_t value) {
-    nvnCommandBufferClearBuffer(this, buffer, size, value);
+    pfncpp_nvnCommandBufferClearBuffer(this, buffer, size, value);
 }
 inline void CommandBuffer::ClearColor(int index, const float* color, int mask) {
-    nvnCommandBufferClearColor(this, index, color, mask);
+    pfncpp_nvnCommandBufferClearColor(this, index, color, mask);
 }
 inline void CommandBuffer::ClearColori(int index, const int* color, int mask) {
-    nvnCommandBufferClearColori(this, index, color, mask);
+    pfncpp_nvnCommandBufferClearColori(this, index, color, mask);
 }
 inline void CommandBuffer::ClearColorui(int index, const uint32_t* color, int mask) {
-    nvnCommandBufferClearColorui(this, index, color, mask);
+    pfncpp_nvnCommandBufferClearColorui(this, index, color, mask);
 }
 inline void CommandBuffer::ClearDepthStencil(float depthValue, bool depthMask, int stencilValue, int stencilMask) {
-    nvnCommandBufferClearDepthStencil(this, depthValue, depthMask, stencilValue, stencilMask);
+    pfncpp_nvnCommandBufferClearDepthStencil(this, depthValue, depthMask, stencilValue, stencilMask);
 }
 inline void CommandBuffer::ClearTexture(const Texture* dstTexture, const TextureView* dstView,
     const CopyRegion* dstRegion, const float* color, int mask) {
-    nvnCommandBufferClearTexture(this, dstTexture, dstView, dstRegion, color, mask);
+    pfncpp_nvnCommandBufferClearTexture(this, dstTexture, dstView, dstRegion, color, mask);
 }
 inline void CommandBuffer::ClearTexturei(const Texture* dstTexture, const TextureView* dstView,
     const CopyRegion* dstRegion, const int* color, int mask) {
-    nvnCommandBufferClearTexturei(this, dstTexture, dstView, dstRegion, color, mask);
+    pfncpp_nvnCommandBufferClearTexturei(this, dstTexture, dstView, dstRegion, color, mask);
 }
 inline void CommandBuffer::ClearTextureui(const Texture* dstTexture, const TextureView* dstView,
     const CopyRegion* dstRegion, const uint32_t* color, int mask) {
-    nvnCommandBufferClearTextureui(this, dstTexture, dstView, dstRegion, color, mask);
+    pfncpp_nvnCommandBufferClearTextureui(this, dstTexture, dstView, dstRegion, color, mask);
 }
 inline void CommandBuffer::CopyBufferToBuffer(BufferAddress src, BufferAddress dst, size_t size, int flags) {
-    nvnCommandBufferCopyBufferToBuffer(this, src, dst, size, flags);
+    pfncpp_nvnCommandBufferCopyBufferToBuffer(this, src, dst, size, flags);
 }
 inline void CommandBuffer::CopyBufferToTexture(BufferAddress buffer, const Texture* dstTexture,
     const TextureView* dstView, const CopyRegion* dstRegion, int flags) {
-    nvnCommandBufferCopyBufferToTexture(this, buffer, dstTexture, dstView, dstRegion, flags);
+    pfncpp_nvnCommandBufferCopyBufferToTexture(this, buffer, dstTexture, dstView, dstRegion, flags);
 }
 inline void CommandBuffer::CopyCommands(int numCommands, const CommandHandle* handles) {
-    nvnCommandBufferCopyCommands(this, numCommands, handles);
+    pfncpp_nvnCommandBufferCopyCommands(this, numCommands, handles);
 }
 inline void CommandBuffer::CopyTextureToBuffer(const Texture* srcTexture, const TextureView* srcView,
     const CopyRegion* srcRegion, BufferAddress buffer, int flags) {
-    nvnCommandBufferCopyTextureToBuffer(this, srcTexture, srcView, srcRegion, buffer, flags);
+    pfncpp_nvnCommandBufferCopyTextureToBuffer(this, srcTexture, srcView, srcRegion, buffer, flags);
 }
 inline void CommandBuffer::CopyTextureToTexture(const Texture* srcTexture, const TextureView* srcView,
     const CopyRegion* srcRegion, const Texture* dstTexture, const TextureView* dstView, const CopyRegion* dstRegion,
     int flags) {
-    nvnCommandBufferCopyTextureToTexture(this, srcTexture, srcView, srcRegion, dstTexture, dstView, dstRegion, flags);
+    pfncpp_nvnCommandBufferCopyTextureToTexture(this, srcTexture, srcView, srcRegion, dstTexture, dstView, dstRegion, flags);
 }
 inline void CommandBuffer::DiscardColor(int index) {
-    nvnCommandBufferDiscardColor(this, index);
+    pfncpp_nvnCommandBufferDiscardColor(this, index);
 }
 inline void CommandBuffer::DiscardDepthStencil() {
-    nvnCommandBufferDiscardDepthStencil(this);
+    pfncpp_nvnCommandBufferDiscardDepthStencil(this);
 }
 inline void CommandBuffer::DispatchCompute(int groupsX, int groupsY, int groupsZ) {
-    nvnCommandBufferDispatchCompute(this, groupsX, groupsY, groupsZ);
+    pfncpp_nvnCommandBufferDispatchCompute(this, groupsX, groupsY, groupsZ);
 }
 inline void CommandBuffer::DispatchComputeIndirect(BufferAddress buffer) {
-    nvnCommandBufferDispatchComputeIndirect(this, buffer);
+    pfncpp_nvnCommandBufferDispatchComputeIndirect(this, buffer);
 }
 inline void CommandBuffer::Downsample(const Texture* src, const Texture* dst) {
-    nvnCommandBufferDownsample(this, src, dst);
+    pfncpp_nvnCommandBufferDownsample(this, src, dst);
 }
 inline void CommandBuffer::DownsampleTextureView(const Texture* src, const TextureView* srcView, const Texture* dst,
     const TextureView* dstView) {
-    nvnCommandBufferDownsampleTextureView(this, src, srcView, dst, dstView);
+    pfncpp_nvnCommandBufferDownsampleTextureView(this, src, srcView, dst, dstView);
 }
 inline void CommandBuffer::DrawArrays(DrawPrimitive mode, int first, int count) {
-    nvnCommandBufferDrawArrays(this, static_cast<NVNdrawPrimitive>(mode.value), first, count);
+    pfncpp_nvnCommandBufferDrawArrays(this, mode, first, count);
 }
 inline void CommandBuffer::DrawArraysIndirect(DrawPrimitive mode, BufferAddress buffer) {
-    nvnCommandBufferDrawArraysIndirect(this, static_cast<NVNdrawPrimitive>(mode.value), buffer);
+    pfncpp_nvnCommandBufferDrawArraysIndirect(this, mode, buffer);
 }
 inline void CommandBuffer::DrawArraysInstanced(DrawPrimitive mode, int first, int count, int baseInstance,
     int instanceCount) {
-    nvnCommandBufferDrawArraysInstanced(this, static_cast<NVNdrawPrimitive>(mode.value), first, count, baseInstance, instanceCount);
+    pfncpp_nvnCommandBufferDrawArraysInstanced(this, mode, first, count, baseInstance, instanceCount);
 }
 inline void CommandBuffer::DrawElements(DrawPrimitive mode, IndexType type, int count, BufferAddress indexBuffer) {
-    nvnCommandBufferDrawElements(this, static_cast<NVNdrawPrimitive>(mode.value), static_cast<NVNindexType>(type.value), count, indexBuffer);
+    pfncpp_nvnCommandBufferDrawElements(this, mode, type, count, indexBuffer);
 }
 inline void CommandBuffer::DrawElementsBaseVertex(DrawPrimitive mode, IndexType type, int count,
     BufferAddress indexBuffer, int baseVertex) {
-    nvnCommandBufferDrawElementsBaseVertex(this, static_cast<NVNdrawPrimitive>(mode.value), static_cast<NVNindexType>(type.value), count, indexBuffer, baseVertex);
+    pfncpp_nvnCommandBufferDrawElementsBaseVertex(this, mode, type, count, indexBuffer, baseVertex);
 }
 inline void CommandBuffer::DrawElementsIndirect(DrawPrimitive mode, IndexType type, BufferAddress indexBuffer,
     BufferAddress indirectBuffer) {
-    nvnCommandBufferDrawElementsIndirect(this, static_cast<NVNdrawPrimitive>(mode.value), static_cast<NVNindexType>(type.value), indexBuffer, indirectBuffer);
+    pfncpp_nvnCommandBufferDrawElementsIndirect(this, mode, type, indexBuffer, indirectBuffer);
 }
 inline void CommandBuffer::DrawElementsInstanced(DrawPrimitive mode, IndexType type, int count,
     BufferAddress indexBuffer, int baseVertex, int baseInstance, int instanceCount) {
-    nvnCommandBufferDrawElementsInstanced(this, static_cast<NVNdrawPrimitive>(mode.value), static_cast<NVNindexType>(type.value), count, indexBuffer, baseVertex, baseInstance, instanceCount);
+    pfncpp_nvnCommandBufferDrawElementsInstanced(this, mode, type, count, indexBuffer, baseVertex, baseInstance, instanceCount);
 }
 inline void CommandBuffer::DrawTexture(TextureHandle handle, const DrawTextureRegion* dstRegion,
     const DrawTextureRegion* srcRegion) {
-    nvnCommandBufferDrawTexture(this, handle, dstRegion, srcRegion);
+    pfncpp_nvnCommandBufferDrawTexture(this, handle, dstRegion, srcRegion);
 }
 inline void CommandBuffer::DrawTransformFeedback(DrawPrimitive mode, BufferAddress buffer) {
-    nvnCommandBufferDrawTransformFeedback(this, static_cast<NVNdrawPrimitive>(mode.value), buffer);
+    pfncpp_nvnCommandBufferDrawTransformFeedback(this, mode, buffer);
 }
 inline CommandHandle CommandBuffer::EndRecording() {
-    return nvnCommandBufferEndRecording(this);
+    return pfncpp_nvnCommandBufferEndRecording(this);
 }
 inline void CommandBuffer::EndTransformFeedback(BufferAddress buffer) {
-    nvnCommandBufferEndTransformFeedback(this, buffer);
+    pfncpp_nvnCommandBufferEndTransformFeedback(this, buffer);
 }
 inline void CommandBuffer::FenceSync(Sync* sync, SyncCondition condition, int flags) {
-    nvnCommandBufferFenceSync(this, sync, static_cast<NVNsyncCondition>(condition.value), flags);
+    pfncpp_nvnCommandBufferFenceSync(this, sync, condition, flags);
 }
 inline void CommandBuffer::Finalize() {
-    nvnCommandBufferFinalize(this);
+    pfncpp_nvnCommandBufferFinalize(this);
 }
 inline size_t CommandBuffer::GetCommandMemoryFree() const {
-    return nvnCommandBufferGetCommandMemoryFree(this);
+    return pfncpp_nvnCommandBufferGetCommandMemoryFree(this);
 }
 inline size_t CommandBuffer::GetCommandMemorySize() const {
-    return nvnCommandBufferGetCommandMemorySize(this);
+    return pfncpp_nvnCommandBufferGetCommandMemorySize(this);
 }
 inline size_t CommandBuffer::GetCommandMemoryUsed() const {
-    return nvnCommandBufferGetCommandMemoryUsed(this);
+    return pfncpp_nvnCommandBufferGetCommandMemoryUsed(this);
 }
 inline size_t CommandBuffer::GetControlMemoryFree() const {
-    return nvnCommandBufferGetControlMemoryFree(this);
+    return pfncpp_nvnCommandBufferGetControlMemoryFree(this);
 }
 inline size_t CommandBuffer::GetControlMemorySize() const {
-    return nvnCommandBufferGetControlMemorySize(this);
+    return pfncpp_nvnCommandBufferGetControlMemorySize(this);
 }
 inline size_t CommandBuffer::GetControlMemoryUsed() const {
-    return nvnCommandBufferGetControlMemoryUsed(this);
+    return pfncpp_nvnCommandBufferGetControlMemoryUsed(this);
 }
 inline ptrdiff_t CommandBuffer::GetCopyImageStride() const {
-    return nvnCommandBufferGetCopyImageStride(this);
+    return pfncpp_nvnCommandBufferGetCopyImageStride(this);
 }
 inline ptrdiff_t CommandBuffer::GetCopyRowStride() const {
-    return nvnCommandBufferGetCopyRowStride(this);
+    return pfncpp_nvnCommandBufferGetCopyRowStride(this);
 }
-inline PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC CommandBuffer::GetMemoryCallback() const {
-    return nvnCommandBufferGetMemoryCallback(this);
+inline CommandBufferMemoryCallbackFunc CommandBuffer::GetMemoryCallback() const {
+    return pfncpp_nvnCommandBufferGetMemoryCallback(this);
 }
 inline void* CommandBuffer::GetMemoryCallbackData() const {
-    return nvnCommandBufferGetMemoryCallbackData(this);
+    return pfncpp_nvnCommandBufferGetMemoryCallbackData(this);
 }
 inline bool CommandBuffer::Initialize(Device* device) {
-    return nvnCommandBufferInitialize(this, device) != 0;
+    return pfncpp_nvnCommandBufferInitialize(this, device) != 0;
 }
 inline void CommandBuffer::InsertDebugMarker(const char* description) {
-    nvnCommandBufferInsertDebugMarker(this, description);
+    pfncpp_nvnCommandBufferInsertDebugMarker(this, description);
 }
 inline void CommandBuffer::InsertDebugMarkerDynamic(uint32_t domainId, const char* description) {
-    nvnCommandBufferInsertDebugMarkerDynamic(this, domainId, description);
+    pfncpp_nvnCommandBufferInsertDebugMarkerDynamic(this, domainId, description);
 }
 inline void CommandBuffer::InsertDebugMarkerStatic(uint32_t domainId, const char* description) {
-    nvnCommandBufferInsertDebugMarkerStatic(this, domainId, description);
+    pfncpp_nvnCommandBufferInsertDebugMarkerStatic(this, domainId, description);
 }
 inline bool CommandBuffer::IsRecording() const {
-    return nvnCommandBufferIsRecording(this) != 0;
+    return pfncpp_nvnCommandBufferIsRecording(this) != 0;
 }
 inline void CommandBuffer::MultiDrawArraysIndirectCount(DrawPrimitive mode, BufferAddress indirectBuffer,
     BufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride) {
-    nvnCommandBufferMultiDrawArraysIndirectCount(this, static_cast<NVNdrawPrimitive>(mode.value), indirectBuffer, countBuffer, maxDrawCount, stride);
+    pfncpp_nvnCommandBufferMultiDrawArraysIndirectCount(this, mode, indirectBuffer, countBuffer, maxDrawCount, stride);
 }
 inline void CommandBuffer::MultiDrawElementsIndirectCount(DrawPrimitive mode, IndexType type, BufferAddress indexBuffer,
     BufferAddress indirectBuffer, BufferAddress countBuffer, int maxDrawCount, ptrdiff_t stride) {
-    nvnCommandBufferMultiDrawElementsIndirectCount(this, static_cast<NVNdrawPrimitive>(mode.value), static_cast<NVNindexType>(type.value), indexBuffer, indirectBuffer, countBuffer, maxDrawCount, stride);
+    pfncpp_nvnCommandBufferMultiDrawElementsIndirectCount(this, mode, type, indexBuffer, indirectBuffer, countBuffer, maxDrawCount, stride);
 }
 inline void CommandBuffer::PauseTransformFeedback(BufferAddress buffer) {
-    nvnCommandBufferPauseTransformFeedback(this, buffer);
+    pfncpp_nvnCommandBufferPauseTransformFeedback(this, buffer);
 }
 inline void CommandBuffer::PopDebugGroup() {
-    nvnCommandBufferPopDebugGroup(this);
+    pfncpp_nvnCommandBufferPopDebugGroup(this);
 }
 inline void CommandBuffer::PopDebugGroupId(uint32_t domainId) {
-    nvnCommandBufferPopDebugGroupId(this, domainId);
+    pfncpp_nvnCommandBufferPopDebugGroupId(this, domainId);
 }
 inline void CommandBuffer::PushDebugGroup(uint32_t domainId, const char* description) {
-    nvnCommandBufferPushDebugGroup(this, domainId, description);
+    pfncpp_nvnCommandBufferPushDebugGroup(this, domainId, description);
 }
 inline void CommandBuffer::PushDebugGroupDynamic(uint32_t domainId, const char* description) {
-    nvnCommandBufferPushDebugGroupDynamic(this, domainId, description);
+    pfncpp_nvnCommandBufferPushDebugGroupDynamic(this, domainId, description);
 }
 inline void CommandBuffer::PushDebugGroupStatic(uint32_t domainId, const char* description) {
-    nvnCommandBufferPushDebugGroupStatic(this, domainId, description);
+    pfncpp_nvnCommandBufferPushDebugGroupStatic(this, domainId, description);
 }
 inline void CommandBuffer::ReportCounter(CounterType counter, BufferAddress buffer) {
-    nvnCommandBufferReportCounter(this, static_cast<NVNcounterType>(counter.value), buffer);
+    pfncpp_nvnCommandBufferReportCounter(this, counter, buffer);
 }
 inline void CommandBuffer::ReportValue(uint32_t value, BufferAddress buffer) {
-    nvnCommandBufferReportValue(this, value, buffer);
+    pfncpp_nvnCommandBufferReportValue(this, value, buffer);
 }
 inline void CommandBuffer::ResetCounter(CounterType counter) {
-    nvnCommandBufferResetCounter(this, static_cast<NVNcounterType>(counter.value));
+    pfncpp_nvnCommandBufferResetCounter(this, counter);
 }
 inline void CommandBuffer::ResolveDepthBuffer() {
-    nvnCommandBufferResolveDepthBuffer(this);
+    pfncpp_nvnCommandBufferResolveDepthBuffer(this);
 }
 inline void CommandBuffer::RestoreZCullData(BufferAddress addr, size_t size) {
-    nvnCommandBufferRestoreZCullData(this, addr, size);
+    pfncpp_nvnCommandBufferRestoreZCullData(this, addr, size);
 }
 inline void CommandBuffer::ResumeTransformFeedback(BufferAddress buffer) {
-    nvnCommandBufferResumeTransformFeedback(this, buffer);
+    pfncpp_nvnCommandBufferResumeTransformFeedback(this, buffer);
 }
 inline void CommandBuffer::SaveZCullData(BufferAddress addr, size_t size) {
-    nvnCommandBufferSaveZCullData(this, addr, size);
+    pfncpp_nvnCommandBufferSaveZCullData(this, addr, size);
 }
 inline CommandBuffer& CommandBuffer::SetAlphaRef(float ref) {
-    nvnCommandBufferSetAlphaRef(this, ref);
+    pfncpp_nvnCommandBufferSetAlphaRef(this, ref);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetBlendColor(const float* blendColor) {
-    nvnCommandBufferSetBlendColor(this, blendColor);
+    pfncpp_nvnCommandBufferSetBlendColor(this, blendColor);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetColorReductionEnable(bool enable) {
-    nvnCommandBufferSetColorReductionEnable(this, enable);
+    pfncpp_nvnCommandBufferSetColorReductionEnable(this, enable);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetColorReductionThresholds(FormatClass format, int low, int high) {
-    nvnCommandBufferSetColorReductionThresholds(this, static_cast<NVNformatClass>(format.value), low, high);
+    pfncpp_nvnCommandBufferSetColorReductionThresholds(this, format, low, high);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetCommandMemoryCallbackEnabled(bool enable) {
-    nvnCommandBufferSetCommandMemoryCallbackEnabled(this, enable);
+    pfncpp_nvnCommandBufferSetCommandMemoryCallbackEnabled(this, enable);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetConservativeRasterDilate(float dilate) {
-    nvnCommandBufferSetConservativeRasterDilate(this, dilate);
+    pfncpp_nvnCommandBufferSetConservativeRasterDilate(this, dilate);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetConservativeRasterEnable(bool enable) {
-    nvnCommandBufferSetConservativeRasterEnable(this, enable);
+    pfncpp_nvnCommandBufferSetConservativeRasterEnable(this, enable);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetControlMemoryCallbackEnabled(bool enable) {
-    nvnCommandBufferSetControlMemoryCallbackEnabled(this, enable);
+    pfncpp_nvnCommandBufferSetControlMemoryCallbackEnabled(this, enable);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetCopyImageStride(ptrdiff_t stride) {
-    nvnCommandBufferSetCopyImageStride(this, stride);
+    pfncpp_nvnCommandBufferSetCopyImageStride(this, stride);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetCopyRowStride(ptrdiff_t stride) {
-    nvnCommandBufferSetCopyRowStride(this, stride);
+    pfncpp_nvnCommandBufferSetCopyRowStride(this, stride);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetDebugLabel(const char* label) {
-    nvnCommandBufferSetDebugLabel(this, label);
+    pfncpp_nvnCommandBufferSetDebugLabel(this, label);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetDepthBounds(bool enable, float n, float f) {
-    nvnCommandBufferSetDepthBounds(this, enable, n, f);
+    pfncpp_nvnCommandBufferSetDepthBounds(this, enable, n, f);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetDepthClamp(bool clamp) {
-    nvnCommandBufferSetDepthClamp(this, clamp);
+    pfncpp_nvnCommandBufferSetDepthClamp(this, clamp);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetDepthRange(float n, float f) {
-    nvnCommandBufferSetDepthRange(this, n, f);
+    pfncpp_nvnCommandBufferSetDepthRange(this, n, f);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetDepthRanges(int first, int count, const float* ranges) {
-    nvnCommandBufferSetDepthRanges(this, first, count, ranges);
+    pfncpp_nvnCommandBufferSetDepthRanges(this, first, count, ranges);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetInnerTessellationLevels(const float* levels) {
-    nvnCommandBufferSetInnerTessellationLevels(this, levels);
+    pfncpp_nvnCommandBufferSetInnerTessellationLevels(this, levels);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetLineWidth(float lineWidth) {
-    nvnCommandBufferSetLineWidth(this, lineWidth);
+    pfncpp_nvnCommandBufferSetLineWidth(this, lineWidth);
     return *this;
 }
-inline CommandBuffer& CommandBuffer::SetMemoryCallback(PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback) {
-    nvnCommandBufferSetMemoryCallback(this, callback);
+inline CommandBuffer& CommandBuffer::SetMemoryCallback(CommandBufferMemoryCallbackFunc callback) {
+    pfncpp_nvnCommandBufferSetMemoryCallback(this, callback);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetMemoryCallbackData(void* callbackData) {
-    nvnCommandBufferSetMemoryCallbackData(this, callbackData);
+    pfncpp_nvnCommandBufferSetMemoryCallbackData(this, callbackData);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetOuterTessellationLevels(const float* levels) {
-    nvnCommandBufferSetOuterTessellationLevels(this, levels);
+    pfncpp_nvnCommandBufferSetOuterTessellationLevels(this, levels);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetPatchSize(int size) {
-    nvnCommandBufferSetPatchSize(this, size);
+    pfncpp_nvnCommandBufferSetPatchSize(this, size);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetPointSize(float pointSize) {
-    nvnCommandBufferSetPointSize(this, pointSize);
+    pfncpp_nvnCommandBufferSetPointSize(this, pointSize);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetPolygonOffsetClamp(float factor, float units, float clamp) {
-    nvnCommandBufferSetPolygonOffsetClamp(this, factor, units, clamp);
+    pfncpp_nvnCommandBufferSetPolygonOffsetClamp(this, factor, units, clamp);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetPrimitiveRestart(bool enable, int index) {
-    nvnCommandBufferSetPrimitiveRestart(this, enable, index);
+    pfncpp_nvnCommandBufferSetPrimitiveRestart(this, enable, index);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetProgramSubroutines(Program* program, ShaderStage stage, const int first,
     const int count, const int* values) {
-    nvnCommandBufferSetProgramSubroutines(this, program, static_cast<NVNshaderStage>(stage.value), first, count, values);
+    pfncpp_nvnCommandBufferSetProgramSubroutines(this, program, stage, first, count, values);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetProvokingVertexMode(uint32_t mode) {
-    nvnCommandBufferSetProvokingVertexMode(this, mode);
+    pfncpp_nvnCommandBufferSetProvokingVertexMode(this, mode);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetRasterizerDiscard(bool discard) {
-    nvnCommandBufferSetRasterizerDiscard(this, discard);
+    pfncpp_nvnCommandBufferSetRasterizerDiscard(this, discard);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetRenderEnable(bool enable) {
-    nvnCommandBufferSetRenderEnable(this, enable);
+    pfncpp_nvnCommandBufferSetRenderEnable(this, enable);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetRenderEnableConditional(ConditionalRenderMode mode, BufferAddress addr) {
-    nvnCommandBufferSetRenderEnableConditional(this, static_cast<NVNconditionalRenderMode>(mode.value), addr);
+    pfncpp_nvnCommandBufferSetRenderEnableConditional(this, mode, addr);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetRenderTargets(int numColors, const Texture* const* colors,
     const TextureView* const* colorViews, const Texture* depthStencil, const TextureView* depthStencilView) {
-    nvnCommandBufferSetRenderTargets(this, numColors, reinterpret_cast<const NVNtexture* const*>(colors), reinterpret_cast<const NVNtextureView* const*>(colorViews), depthStencil, depthStencilView);
+    pfncpp_nvnCommandBufferSetRenderTargets(this, numColors, colors, colorViews, depthStencil, depthStencilView);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetSampleMask(int mask) {
-    nvnCommandBufferSetSampleMask(this, mask);
+    pfncpp_nvnCommandBufferSetSampleMask(this, mask);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetSamplerPool(const SamplerPool* pool) {
-    nvnCommandBufferSetSamplerPool(this, pool);
+    pfncpp_nvnCommandBufferSetSamplerPool(this, pool);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetScissor(int x, int y, int w, int h) {
-    nvnCommandBufferSetScissor(this, x, y, w, h);
+    pfncpp_nvnCommandBufferSetScissor(this, x, y, w, h);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetScissors(int first, int count, const int* rects) {
-    nvnCommandBufferSetScissors(this, first, count, rects);
+    pfncpp_nvnCommandBufferSetScissors(this, first, count, rects);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetShaderScratchMemory(const MemoryPool* pool, ptrdiff_t offset, size_t size) {
-    nvnCommandBufferSetShaderScratchMemory(this, pool, offset, size);
+    pfncpp_nvnCommandBufferSetShaderScratchMemory(this, pool, offset, size);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetStencilCullCriteria(StencilFunc func, int ref, int mask) {
-    nvnCommandBufferSetStencilCullCriteria(this, static_cast<NVNstencilFunc>(func.value), ref, mask);
+    pfncpp_nvnCommandBufferSetStencilCullCriteria(this, func, ref, mask);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetStencilMask(Face faces, int mask) {
-    nvnCommandBufferSetStencilMask(this, static_cast<NVNface>(faces.value), mask);
+    pfncpp_nvnCommandBufferSetStencilMask(this, faces, mask);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetStencilRef(Face faces, int ref) {
-    nvnCommandBufferSetStencilRef(this, static_cast<NVNface>(faces.value), ref);
+    pfncpp_nvnCommandBufferSetStencilRef(this, faces, ref);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetStencilValueMask(Face faces, int mask) {
-    nvnCommandBufferSetStencilValueMask(this, static_cast<NVNface>(faces.value), mask);
+    pfncpp_nvnCommandBufferSetStencilValueMask(this, faces, mask);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetSubpixelPrecisionBias(int xBits, int yBits) {
-    nvnCommandBufferSetSubpixelPrecisionBias(this, xBits, yBits);
+    pfncpp_nvnCommandBufferSetSubpixelPrecisionBias(this, xBits, yBits);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetTexturePool(const TexturePool* pool) {
-    nvnCommandBufferSetTexturePool(this, pool);
+    pfncpp_nvnCommandBufferSetTexturePool(this, pool);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetTiledCacheAction(TiledCacheAction action) {
-    nvnCommandBufferSetTiledCacheAction(this, static_cast<NVNtiledCacheAction>(action.value));
+    pfncpp_nvnCommandBufferSetTiledCacheAction(this, action);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetTiledCacheTileSize(int w, int h) {
-    nvnCommandBufferSetTiledCacheTileSize(this, w, h);
+    pfncpp_nvnCommandBufferSetTiledCacheTileSize(this, w, h);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetViewport(int x, int y, int w, int h) {
-    nvnCommandBufferSetViewport(this, x, y, w, h);
+    pfncpp_nvnCommandBufferSetViewport(this, x, y, w, h);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetViewportSwizzles(int first, int count, const ViewportSwizzle* swizzles) {
-    nvnCommandBufferSetViewportSwizzles(this, first, count, reinterpret_cast<const NVNviewportSwizzle*>(swizzles));
+    pfncpp_nvnCommandBufferSetViewportSwizzles(this, first, count, swizzles);
     return *this;
 }
 inline CommandBuffer& CommandBuffer::SetViewports(int first, int count, const float* viewports) {
-    nvnCommandBufferSetViewports(this, first, count, viewports);
+    pfncpp_nvnCommandBufferSetViewports(this, first, count, viewports);
     return *this;
 }
 inline void CommandBuffer::SignalEvent(const Event* event, EventSignalMode mode, EventSignalLocation location,
     int flags, uint32_t value) {
-    nvnCommandBufferSignalEvent(this, event, static_cast<NVNeventSignalMode>(mode.value), static_cast<NVNeventSignalLocation>(location.value), flags, value);
+    pfncpp_nvnCommandBufferSignalEvent(this, event, mode, location, flags, value);
 }
 inline void CommandBuffer::TiledDownsample(const Texture* src, const Texture* dst) {
-    nvnCommandBufferTiledDownsample(this, src, dst);
+    pfncpp_nvnCommandBufferTiledDownsample(this, src, dst);
 }
 inline void CommandBuffer::TiledDownsampleTextureView(const Texture* src, const TextureView* srcView,
     const Texture* dst, const TextureView* dstView) {
-    nvnCommandBufferTiledDownsampleTextureView(this, src, srcView, dst, dstView);
+    pfncpp_nvnCommandBufferTiledDownsampleTextureView(this, src, srcView, dst, dstView);
 }
 inline void CommandBuffer::UpdateUniformBuffer(BufferAddress buffer, size_t bufferSize, ptrdiff_t offset, size_t size,
     const void* data) {
-    nvnCommandBufferUpdateUniformBuffer(this, buffer, bufferSize, offset, size, data);
+    pfncpp_nvnCommandBufferUpdateUniformBuffer(this, buffer, bufferSize, offset, size, data);
 }
 inline void CommandBuffer::WaitEvent(const Event* event, EventWaitMode mode, uint32_t value) {
-    nvnCommandBufferWaitEvent(this, event, static_cast<NVNeventWaitMode>(mode.value), value);
+    pfncpp_nvnCommandBufferWaitEvent(this, event, mode, value);
 }
 inline void CommandBuffer::WaitSync(const Sync* sync) {
-    nvnCommandBufferWaitSync(this, sync);
+    pfncpp_nvnCommandBufferWaitSync(this, sync);
 }
 inline DepthFunc DepthStencilState::GetDepthFunc() const {
-    return static_cast<DepthFunc::Enum>(nvnDepthStencilStateGetDepthFunc(this));
+    return pfncpp_nvnDepthStencilStateGetDepthFunc(this);
 }
 inline bool DepthStencilState::GetDepthTestEnable() const {
-    return nvnDepthStencilStateGetDepthTestEnable(this) != 0;
+    return pfncpp_nvnDepthStencilStateGetDepthTestEnable(this) != 0;
 }
 inline bool DepthStencilState::GetDepthWriteEnable() const {
-    return nvnDepthStencilStateGetDepthWriteEnable(this) != 0;
+    return pfncpp_nvnDepthStencilStateGetDepthWriteEnable(this) != 0;
 }
 inline StencilFunc DepthStencilState::GetStencilFunc(Face faces) const {
-    return static_cast<StencilFunc::Enum>(nvnDepthStencilStateGetStencilFunc(this, static_cast<NVNface>(faces.value)));
+    return pfncpp_nvnDepthStencilStateGetStencilFunc(this, faces);
 }
 inline void DepthStencilState::GetStencilOp(Face faces, StencilOp* fail, StencilOp* depthFail,
     StencilOp* depthPass) const {
-    nvnDepthStencilStateGetStencilOp(this, static_cast<NVNface>(faces.value), reinterpret_cast<NVNstencilOp*>(fail), reinterpret_cast<NVNstencilOp*>(depthFail), reinterpret_cast<NVNstencilOp*>(depthPass));
+    pfncpp_nvnDepthStencilStateGetStencilOp(this, faces, fail, depthFail, depthPass);
 }
 inline bool DepthStencilState::GetStencilTestEnable() const {
-    return nvnDepthStencilStateGetStencilTestEnable(this) != 0;
+    return pfncpp_nvnDepthStencilStateGetStencilTestEnable(this) != 0;
 }
 inline DepthStencilState& DepthStencilState::SetDefaults() {
-    nvnDepthStencilStateSetDefaults(this);
+    pfncpp_nvnDepthStencilStateSetDefaults(this);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetDepthFunc(DepthFunc func) {
-    nvnDepthStencilStateSetDepthFunc(this, static_cast<NVNdepthFunc>(func.value));
+    pfncpp_nvnDepthStencilStateSetDepthFunc(this, func);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetDepthTestEnable(bool enable) {
-    nvnDepthStencilStateSetDepthTestEnable(this, enable);
+    pfncpp_nvnDepthStencilStateSetDepthTestEnable(this, enable);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetDepthWriteEnable(bool enable) {
-    nvnDepthStencilStateSetDepthWriteEnable(this, enable);
+    pfncpp_nvnDepthStencilStateSetDepthWriteEnable(this, enable);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetStencilFunc(Face faces, StencilFunc func) {
-    nvnDepthStencilStateSetStencilFunc(this, static_cast<NVNface>(faces.value), static_cast<NVNstencilFunc>(func.value));
+    pfncpp_nvnDepthStencilStateSetStencilFunc(this, faces, func);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetStencilOp(Face faces, StencilOp fail, StencilOp depthFail,
     StencilOp depthPass) {
-    nvnDepthStencilStateSetStencilOp(this, static_cast<NVNface>(faces.value), static_cast<NVNstencilOp>(fail.value), static_cast<NVNstencilOp>(depthFail.value), static_cast<NVNstencilOp>(depthPass.value));
+    pfncpp_nvnDepthStencilStateSetStencilOp(this, faces, fail, depthFail, depthPass);
     return *this;
 }
 inline DepthStencilState& DepthStencilState::SetStencilTestEnable(bool enable) {
-    nvnDepthStencilStateSetStencilTestEnable(this, enable);
+    pfncpp_nvnDepthStencilStateSetStencilTestEnable(this, enable);
     return *this;
 }
 inline void Device::ApplyDeferredFinalizes(int framesComplete) {
-    nvnDeviceApplyDeferredFinalizes(this, framesComplete);
+    pfncpp_nvnDeviceApplyDeferredFinalizes(this, framesComplete);
 }
 inline void Device::Finalize() {
-    nvnDeviceFinalize(this);
+    pfncpp_nvnDeviceFinalize(this);
 }
 inline void Device::FinalizeCommandHandle(CommandHandle handle) {
-    nvnDeviceFinalizeCommandHandle(this, handle);
+    pfncpp_nvnDeviceFinalizeCommandHandle(this, handle);
 }
 inline DebugDomainId Device::GenerateDebugDomainId(const char* name) const {
-    return nvnDeviceGenerateDebugDomainId(this, name);
+    return pfncpp_nvnDeviceGenerateDebugDomainId(this, name);
 }
 inline uint64_t Device::GetCurrentTimestampInNanoseconds() const {
-    return nvnDeviceGetCurrentTimestampInNanoseconds(this);
+    return pfncpp_nvnDeviceGetCurrentTimestampInNanoseconds(this);
 }
 inline DepthMode Device::GetDepthMode() const {
-    return static_cast<DepthMode::Enum>(nvnDeviceGetDepthMode(this));
+    return pfncpp_nvnDeviceGetDepthMode(this);
 }
 inline ImageHandle Device::GetImageHandle(int textureID) const {
-    return nvnDeviceGetImageHandle(this, textureID);
+    return pfncpp_nvnDeviceGetImageHandle(this, textureID);
 }
 inline void Device::GetInteger(DeviceInfo pname, int* value) const {
-    nvnDeviceGetInteger(this, static_cast<NVNdeviceInfo>(pname.value), value);
+    pfncpp_nvnDeviceGetInteger(this, pname, value);
 }
-inline PFNNVNGENERICFUNCPTRPROC Device::GetProcAddress(const char* name) const {
-    return nvnDeviceGetProcAddress(this, name);
+inline GenericFuncPtrFunc Device::GetProcAddress(const char* name) const {
+    return pfncpp_nvnDeviceGetProcAddress(this, name);
 }
 inline SeparateSamplerHandle Device::GetSeparateSamplerHandle(int samplerID) const {
-    return nvnDeviceGetSeparateSamplerHandle(this, samplerID);
+    return pfncpp_nvnDeviceGetSeparateSamplerHandle(this, samplerID);
 }
 inline SeparateTextureHandle Device::GetSeparateTextureHandle(int textureID) const {
-    return nvnDeviceGetSeparateTextureHandle(this, textureID);
+    return pfncpp_nvnDeviceGetSeparateTextureHandle(this, textureID);
 }
 inline TextureHandle Device::GetTexelFetchHandle(int textureID) const {
-    return nvnDeviceGetTexelFetchHandle(this, textureID);
+    return pfncpp_nvnDeviceGetTexelFetchHandle(this, textureID);
 }
 inline TextureHandle Device::GetTextureHandle(int textureID, int samplerID) const {
-    return nvnDeviceGetTextureHandle(this, textureID, samplerID);
+    return pfncpp_nvnDeviceGetTextureHandle(this, textureID, samplerID);
 }
 inline uint64_t Device::GetTimestampInNanoseconds(const CounterData* counterData) const {
-    return nvnDeviceGetTimestampInNanoseconds(this, counterData);
+    return pfncpp_nvnDeviceGetTimestampInNanoseconds(this, counterData);
 }
 inline WindowOriginMode Device::GetWindowOriginMode() const {
-    return static_cast<WindowOriginMode::Enum>(nvnDeviceGetWindowOriginMode(this));
+    return pfncpp_nvnDeviceGetWindowOriginMode(this);
 }
 inline bool Device::Initialize(const DeviceBuilder* builder) {
-    return nvnDeviceInitialize(this, builder) != 0;
+    return pfncpp_nvnDeviceInitialize(this, builder) != 0;
 }
-inline void Device::InstallDebugCallback(const PFNNVNDEBUGCALLBACKPROC callback, void* callbackData, bool enable) {
-    nvnDeviceInstallDebugCallback(this, callback, callbackData, enable);
+inline void Device::InstallDebugCallback(const DebugCallbackFunc callback, void* callbackData, bool enable) {
+    pfncpp_nvnDeviceInstallDebugCallback(this, callback, callbackData, enable);
 }
 inline bool Device::IsExternalDebuggerAttached() const {
-    return nvnDeviceIsExternalDebuggerAttached(this) != 0;
+    return pfncpp_nvnDeviceIsExternalDebuggerAttached(this) != 0;
 }
 inline bool Device::RegisterFastClearColor(const float* color, Format format) {
-    return nvnDeviceRegisterFastClearColor(this, color, static_cast<NVNformat>(format.value)) != 0;
+    return pfncpp_nvnDeviceRegisterFastClearColor(this, color, format) != 0;
 }
 inline bool Device::RegisterFastClearColori(const int* color, Format format) {
-    return nvnDeviceRegisterFastClearColori(this, color, static_cast<NVNformat>(format.value)) != 0;
+    return pfncpp_nvnDeviceRegisterFastClearColori(this, color, format) != 0;
 }
 inline bool Device::RegisterFastClearColorui(const uint32_t* color, Format format) {
-    return nvnDeviceRegisterFastClearColorui(this, color, static_cast<NVNformat>(format.value)) != 0;
+    return pfncpp_nvnDeviceRegisterFastClearColorui(this, color, format) != 0;
 }
 inline bool Device::RegisterFastClearDepth(float depth) {
-    return nvnDeviceRegisterFastClearDepth(this, depth) != 0;
+    return pfncpp_nvnDeviceRegisterFastClearDepth(this, depth) != 0;
 }
 inline Device& Device::SetDebugLabel(const char* label) {
-    nvnDeviceSetDebugLabel(this, label);
+    pfncpp_nvnDeviceSetDebugLabel(this, label);
     return *this;
 }
 inline Device& Device::SetDepthMode(DepthMode depthMode) {
-    nvnDeviceSetDepthMode(this, static_cast<NVNdepthMode>(depthMode.value));
+    pfncpp_nvnDeviceSetDepthMode(this, depthMode);
     return *this;
 }
 inline Device& Device::SetIntermediateShaderCache(int cache) {
-    nvnDeviceSetIntermediateShaderCache(this, cache);
+    pfncpp_nvnDeviceSetIntermediateShaderCache(this, cache);
     return *this;
 }
 inline Device& Device::SetWindowOriginMode(WindowOriginMode windowOriginMode) {
-    nvnDeviceSetWindowOriginMode(this, static_cast<NVNwindowOriginMode>(windowOriginMode.value));
+    pfncpp_nvnDeviceSetWindowOriginMode(this, windowOriginMode);
     return *this;
 }
 inline bool Device::WaitForError() {
-    return nvnDeviceWaitForError(this) != 0;
+    return pfncpp_nvnDeviceWaitForError(this) != 0;
 }
-inline void Device::WalkDebugDatabase(DebugObjectType debugObjectType, PFNNVNWALKDEBUGDATABASECALLBACKPROC callback,
+inline void Device::WalkDebugDatabase(DebugObjectType debugObjectType, WalkDebugDatabaseCallbackFunc callback,
     void* callbackData) const {
-    nvnDeviceWalkDebugDatabase(this, static_cast<NVNdebugObjectType>(debugObjectType.value), callback, callbackData);
+    pfncpp_nvnDeviceWalkDebugDatabase(this, debugObjectType, callback, callbackData);
 }
 inline int DeviceBuilder::GetFlags() const {
-    return nvnDeviceBuilderGetFlags(this);
+    return pfncpp_nvnDeviceBuilderGetFlags(this);
 }
 inline DeviceBuilder& DeviceBuilder::SetDefaults() {
-    nvnDeviceBuilderSetDefaults(this);
+    pfncpp_nvnDeviceBuilderSetDefaults(this);
     return *this;
 }
 inline DeviceBuilder& DeviceBuilder::SetFlags(int flags) {
-    nvnDeviceBuilderSetFlags(this, flags);
+    pfncpp_nvnDeviceBuilderSetFlags(this, flags);
     return *this;
 }
 inline void Event::Finalize() {
-    nvnEventFinalize(this);
+    pfncpp_nvnEventFinalize(this);
 }
 inline int64_t Event::GetMemoryOffset() const {
-    return nvnEventGetMemoryOffset(this);
+    return pfncpp_nvnEventGetMemoryOffset(this);
 }
 inline const MemoryPool* Event::GetMemoryPool() const {
-    return static_cast<const MemoryPool*>(nvnEventGetMemoryPool(this));
+    return pfncpp_nvnEventGetMemoryPool(this);
 }
 inline uint32_t Event::GetValue() const {
-    return nvnEventGetValue(this);
+    return pfncpp_nvnEventGetValue(this);
 }
 inline bool Event::Initialize(const EventBuilder* builder) {
-    return nvnEventInitialize(this, builder) != 0;
+    return pfncpp_nvnEventInitialize(this, builder) != 0;
 }
 inline void Event::Signal(EventSignalMode mode, uint32_t value) {
-    nvnEventSignal(this, static_cast<NVNeventSignalMode>(mode.value), value);
+    pfncpp_nvnEventSignal(this, mode, value);
 }
 inline int64_t EventBuilder::GetMemoryOffset() const {
-    return nvnEventBuilderGetMemoryOffset(this);
+    return pfncpp_nvnEventBuilderGetMemoryOffset(this);
 }
 inline const MemoryPool* EventBuilder::GetMemoryPool() const {
-    return static_cast<const MemoryPool*>(nvnEventBuilderGetMemoryPool(this));
+    return pfncpp_nvnEventBuilderGetMemoryPool(this);
 }
 inline const MemoryPool* EventBuilder::GetStorage(int64_t* offset) const {
-    return static_cast<const MemoryPool*>(nvnEventBuilderGetStorage(this, offset));
+    return pfncpp_nvnEventBuilderGetStorage(this, offset);
 }
 inline EventBuilder& EventBuilder::SetDefaults() {
-    nvnEventBuilderSetDefaults(this);
+    pfncpp_nvnEventBuilderSetDefaults(this);
     return *this;
 }
 inline EventBuilder& EventBuilder::SetStorage(const MemoryPool* pool, int64_t offset) {
-    nvnEventBuilderSetStorage(this, pool, offset);
+    pfncpp_nvnEventBuilderSetStorage(this, pool, offset);
     return *this;
 }
 inline void MemoryPool::Finalize() {
-    nvnMemoryPoolFinalize(this);
+    pfncpp_nvnMemoryPoolFinalize(this);
 }
 inline void MemoryPool::FlushMappedRange(ptrdiff_t offset, size_t size) const {
-    nvnMemoryPoolFlushMappedRange(this, offset, size);
+    pfncpp_nvnMemoryPoolFlushMappedRange(this, offset, size);
 }
 inline BufferAddress MemoryPool::GetBufferAddress() const {
-    return nvnMemoryPoolGetBufferAddress(this);
+    return pfncpp_nvnMemoryPoolGetBufferAddress(this);
 }
 inline MemoryPoolFlags MemoryPool::GetFlags() const {
-    return static_cast<MemoryPoolFlags::Enum>(nvnMemoryPoolGetFlags(this));
+    return pfncpp_nvnMemoryPoolGetFlags(this);
 }
 inline size_t MemoryPool::GetSize() const {
-    return nvnMemoryPoolGetSize(this);
+    return pfncpp_nvnMemoryPoolGetSize(this);
 }
 inline bool MemoryPool::Initialize(const MemoryPoolBuilder* builder) {
-    return nvnMemoryPoolInitialize(this, builder) != 0;
+    return pfncpp_nvnMemoryPoolInitialize(this, builder) != 0;
 }
 inline void MemoryPool::InvalidateMappedRange(ptrdiff_t offset, size_t size) const {
-    nvnMemoryPoolInvalidateMappedRange(this, offset, size);
+    pfncpp_nvnMemoryPoolInvalidateMappedRange(this, offset, size);
 }
 inline void* MemoryPool::Map() const {
-    return nvnMemoryPoolMap(this);
+    return pfncpp_nvnMemoryPoolMap(this);
 }
 inline bool MemoryPool::MapVirtual(int numRequests, const MappingRequest* requests) {
-    return nvnMemoryPoolMapVirtual(this, numRequests, requests) != 0;
+    return pfncpp_nvnMemoryPoolMapVirtual(this, numRequests, requests) != 0;
 }
 inline MemoryPool& MemoryPool::SetDebugLabel(const char* label) {
-    nvnMemoryPoolSetDebugLabel(this, label);
+    pfncpp_nvnMemoryPoolSetDebugLabel(this, label);
     return *this;
 }
 inline const Device* MemoryPoolBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnMemoryPoolBuilderGetDevice(this));
+    return pfncpp_nvnMemoryPoolBuilderGetDevice(this);
 }
 inline MemoryPoolFlags MemoryPoolBuilder::GetFlags() const {
-    return static_cast<MemoryPoolFlags::Enum>(nvnMemoryPoolBuilderGetFlags(this));
+    return pfncpp_nvnMemoryPoolBuilderGetFlags(this);
 }
 inline void* MemoryPoolBuilder::GetMemory() const {
-    return nvnMemoryPoolBuilderGetMemory(this);
+    return pfncpp_nvnMemoryPoolBuilderGetMemory(this);
 }
 inline size_t MemoryPoolBuilder::GetSize() const {
-    return nvnMemoryPoolBuilderGetSize(this);
+    return pfncpp_nvnMemoryPoolBuilderGetSize(this);
 }
 inline MemoryPoolBuilder& MemoryPoolBuilder::SetDefaults() {
-    nvnMemoryPoolBuilderSetDefaults(this);
+    pfncpp_nvnMemoryPoolBuilderSetDefaults(this);
     return *this;
 }
 inline MemoryPoolBuilder& MemoryPoolBuilder::SetDevice(Device* device) {
-    nvnMemoryPoolBuilderSetDevice(this, device);
+    pfncpp_nvnMemoryPoolBuilderSetDevice(this, device);
     return *this;
 }
 inline MemoryPoolBuilder& MemoryPoolBuilder::SetFlags(int flags) {
-    nvnMemoryPoolBuilderSetFlags(this, flags);
+    pfncpp_nvnMemoryPoolBuilderSetFlags(this, flags);
     return *this;
 }
 inline MemoryPoolBuilder& MemoryPoolBuilder::SetStorage(void* memory, size_t size) {
-    nvnMemoryPoolBuilderSetStorage(this, memory, size);
+    pfncpp_nvnMemoryPoolBuilderSetStorage(this, memory, size);
     return *this;
 }
 inline bool MultisampleState::GetAlphaToCoverageDither() const {
-    return nvnMultisampleStateGetAlphaToCoverageDither(this) != 0;
+    return pfncpp_nvnMultisampleStateGetAlphaToCoverageDither(this) != 0;
 }
 inline bool MultisampleState::GetAlphaToCoverageEnable() const {
-    return nvnMultisampleStateGetAlphaToCoverageEnable(this) != 0;
+    return pfncpp_nvnMultisampleStateGetAlphaToCoverageEnable(this) != 0;
 }
 inline CoverageModulationMode MultisampleState::GetCoverageModulationMode() const {
-    return static_cast<CoverageModulationMode::Enum>(nvnMultisampleStateGetCoverageModulationMode(this));
+    return pfncpp_nvnMultisampleStateGetCoverageModulationMode(this);
 }
 inline bool MultisampleState::GetCoverageToColorEnable() const {
-    return nvnMultisampleStateGetCoverageToColorEnable(this) != 0;
+    return pfncpp_nvnMultisampleStateGetCoverageToColorEnable(this) != 0;
 }
 inline int MultisampleState::GetCoverageToColorOutput() const {
-    return nvnMultisampleStateGetCoverageToColorOutput(this);
+    return pfncpp_nvnMultisampleStateGetCoverageToColorOutput(this);
 }
 inline bool MultisampleState::GetMultisampleEnable() const {
-    return nvnMultisampleStateGetMultisampleEnable(this) != 0;
+    return pfncpp_nvnMultisampleStateGetMultisampleEnable(this) != 0;
 }
 inline int MultisampleState::GetRasterSamples() {
-    return nvnMultisampleStateGetRasterSamples(this);
+    return pfncpp_nvnMultisampleStateGetRasterSamples(this);
 }
 inline bool MultisampleState::GetSampleLocationsEnable() const {
-    return nvnMultisampleStateGetSampleLocationsEnable(this) != 0;
+    return pfncpp_nvnMultisampleStateGetSampleLocationsEnable(this) != 0;
 }
 inline void MultisampleState::GetSampleLocationsGrid(int* w, int* h) {
-    nvnMultisampleStateGetSampleLocationsGrid(this, w, h);
+    pfncpp_nvnMultisampleStateGetSampleLocationsGrid(this, w, h);
 }
 inline bool MultisampleState::GetSampleLocationsGridEnable() const {
-    return nvnMultisampleStateGetSampleLocationsGridEnable(this) != 0;
+    return pfncpp_nvnMultisampleStateGetSampleLocationsGridEnable(this) != 0;
 }
 inline int MultisampleState::GetSamples() const {
-    return nvnMultisampleStateGetSamples(this);
+    return pfncpp_nvnMultisampleStateGetSamples(this);
 }
 inline MultisampleState& MultisampleState::SetAlphaToCoverageDither(bool enable) {
-    nvnMultisampleStateSetAlphaToCoverageDither(this, enable);
+    pfncpp_nvnMultisampleStateSetAlphaToCoverageDither(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetAlphaToCoverageEnable(bool enable) {
-    nvnMultisampleStateSetAlphaToCoverageEnable(this, enable);
+    pfncpp_nvnMultisampleStateSetAlphaToCoverageEnable(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetCoverageModulationMode(CoverageModulationMode mode) {
-    nvnMultisampleStateSetCoverageModulationMode(this, static_cast<NVNcoverageModulationMode>(mode.value));
+    pfncpp_nvnMultisampleStateSetCoverageModulationMode(this, mode);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetCoverageToColorEnable(bool enable) {
-    nvnMultisampleStateSetCoverageToColorEnable(this, enable);
+    pfncpp_nvnMultisampleStateSetCoverageToColorEnable(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetCoverageToColorOutput(int output) {
-    nvnMultisampleStateSetCoverageToColorOutput(this, output);
+    pfncpp_nvnMultisampleStateSetCoverageToColorOutput(this, output);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetDefaults() {
-    nvnMultisampleStateSetDefaults(this);
+    pfncpp_nvnMultisampleStateSetDefaults(this);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetMultisampleEnable(bool enable) {
-    nvnMultisampleStateSetMultisampleEnable(this, enable);
+    pfncpp_nvnMultisampleStateSetMultisampleEnable(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetRasterSamples(int samples) {
-    nvnMultisampleStateSetRasterSamples(this, samples);
+    pfncpp_nvnMultisampleStateSetRasterSamples(this, samples);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetSampleLocations(int first, int count, const float* locations) {
-    nvnMultisampleStateSetSampleLocations(this, first, count, locations);
+    pfncpp_nvnMultisampleStateSetSampleLocations(this, first, count, locations);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetSampleLocationsEnable(bool enable) {
-    nvnMultisampleStateSetSampleLocationsEnable(this, enable);
+    pfncpp_nvnMultisampleStateSetSampleLocationsEnable(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetSampleLocationsGridEnable(bool enable) {
-    nvnMultisampleStateSetSampleLocationsGridEnable(this, enable);
+    pfncpp_nvnMultisampleStateSetSampleLocationsGridEnable(this, enable);
     return *this;
 }
 inline MultisampleState& MultisampleState::SetSamples(int samples) {
-    nvnMultisampleStateSetSamples(this, samples);
+    pfncpp_nvnMultisampleStateSetSamples(this, samples);
     return *this;
 }
 inline Face PolygonState::GetCullFace() const {
-    return static_cast<Face::Enum>(nvnPolygonStateGetCullFace(this));
+    return pfncpp_nvnPolygonStateGetCullFace(this);
 }
 inline FrontFace PolygonState::GetFrontFace() const {
-    return static_cast<FrontFace::Enum>(nvnPolygonStateGetFrontFace(this));
+    return pfncpp_nvnPolygonStateGetFrontFace(this);
 }
 inline PolygonMode PolygonState::GetPolygonMode() const {
-    return static_cast<PolygonMode::Enum>(nvnPolygonStateGetPolygonMode(this));
+    return pfncpp_nvnPolygonStateGetPolygonMode(this);
 }
 inline PolygonOffsetEnable PolygonState::GetPolygonOffsetEnables() const {
-    return static_cast<PolygonOffsetEnable::Enum>(nvnPolygonStateGetPolygonOffsetEnables(this));
+    return pfncpp_nvnPolygonStateGetPolygonOffsetEnables(this);
 }
 inline PolygonState& PolygonState::SetCullFace(Face face) {
-    nvnPolygonStateSetCullFace(this, static_cast<NVNface>(face.value));
+    pfncpp_nvnPolygonStateSetCullFace(this, face);
     return *this;
 }
 inline PolygonState& PolygonState::SetDefaults() {
-    nvnPolygonStateSetDefaults(this);
+    pfncpp_nvnPolygonStateSetDefaults(this);
     return *this;
 }
 inline PolygonState& PolygonState::SetFrontFace(FrontFace face) {
-    nvnPolygonStateSetFrontFace(this, static_cast<NVNfrontFace>(face.value));
+    pfncpp_nvnPolygonStateSetFrontFace(this, face);
     return *this;
 }
 inline PolygonState& PolygonState::SetPolygonMode(PolygonMode polygonMode) {
-    nvnPolygonStateSetPolygonMode(this, static_cast<NVNpolygonMode>(polygonMode.value));
+    pfncpp_nvnPolygonStateSetPolygonMode(this, polygonMode);
     return *this;
 }
 inline PolygonState& PolygonState::SetPolygonOffsetEnables(int enables) {
-    nvnPolygonStateSetPolygonOffsetEnables(this, enables);
+    pfncpp_nvnPolygonStateSetPolygonOffsetEnables(this, enables);
     return *this;
 }
 inline void Program::Finalize() {
-    nvnProgramFinalize(this);
+    pfncpp_nvnProgramFinalize(this);
 }
 inline bool Program::Initialize(Device* device) {
-    return nvnProgramInitialize(this, device) != 0;
+    return pfncpp_nvnProgramInitialize(this, device) != 0;
 }
 inline Program& Program::SetDebugLabel(const char* label) {
-    nvnProgramSetDebugLabel(this, label);
+    pfncpp_nvnProgramSetDebugLabel(this, label);
     return *this;
 }
 inline Program& Program::SetSampleShading(SampleShadingMode mode) {
-    nvnProgramSetSampleShading(this, static_cast<NVNsampleShadingMode>(mode.value));
+    pfncpp_nvnProgramSetSampleShading(this, mode);
     return *this;
 }
 inline bool Program::SetShaders(int count, const ShaderData* stageData) {
-    return nvnProgramSetShaders(this, count, stageData) != 0;
+    return pfncpp_nvnProgramSetShaders(this, count, stageData) != 0;
 }
 inline bool Program::SetShadersExt(int count, const ShaderDataExt* stageData) {
-    return nvnProgramSetShadersExt(this, count, stageData) != 0;
+    return pfncpp_nvnProgramSetShadersExt(this, count, stageData) != 0;
 }
 inline bool Program::SetSubroutineLinkage(int count, const SubroutineLinkageMapPtr* maps) {
-    return nvnProgramSetSubroutineLinkage(this, count, maps) != 0;
+    return pfncpp_nvnProgramSetSubroutineLinkage(this, count, maps) != 0;
 }
 inline QueueAcquireTextureResult Queue::AcquireTexture(Window* window, int* textureIndex) {
-    return static_cast<QueueAcquireTextureResult::Enum>(nvnQueueAcquireTexture(this, window, textureIndex));
+    return pfncpp_nvnQueueAcquireTexture(this, window, textureIndex);
 }
 inline void Queue::FenceSync(Sync* sync, SyncCondition condition, int flags) {
-    nvnQueueFenceSync(this, sync, static_cast<NVNsyncCondition>(condition.value), flags);
+    pfncpp_nvnQueueFenceSync(this, sync, condition, flags);
 }
 inline void Queue::Finalize() {
-    nvnQueueFinalize(this);
+    pfncpp_nvnQueueFinalize(this);
 }
 inline void Queue::Finish() {
-    nvnQueueFinish(this);
+    pfncpp_nvnQueueFinish(this);
 }
 inline void Queue::Flush() {
-    nvnQueueFlush(this);
+    pfncpp_nvnQueueFlush(this);
 }
 inline QueueGetErrorResult Queue::GetError(QueueErrorInfo* info) {
-    return static_cast<QueueGetErrorResult::Enum>(nvnQueueGetError(this, info));
+    return pfncpp_nvnQueueGetError(this, info);
 }
 inline size_t Queue::GetTotalCommandMemoryUsed() {
-    return nvnQueueGetTotalCommandMemoryUsed(this);
+    return pfncpp_nvnQueueGetTotalCommandMemoryUsed(this);
 }
 inline size_t Queue::GetTotalComputeMemoryUsed() {
-    return nvnQueueGetTotalComputeMemoryUsed(this);
+    return pfncpp_nvnQueueGetTotalComputeMemoryUsed(this);
 }
 inline size_t Queue::GetTotalControlMemoryUsed() {
-    return nvnQueueGetTotalControlMemoryUsed(this);
+    return pfncpp_nvnQueueGetTotalControlMemoryUsed(this);
 }
 inline bool Queue::Initialize(const QueueBuilder* builder) {
-    return nvnQueueInitialize(this, builder) != 0;
+    return pfncpp_nvnQueueInitialize(this, builder) != 0;
 }
 inline void Queue::PresentTexture(Window* window, int textureIndex) {
-    nvnQueuePresentTexture(this, window, textureIndex);
+    pfncpp_nvnQueuePresentTexture(this, window, textureIndex);
 }
 inline void Queue::ResetMemoryUsageCounts() {
-    nvnQueueResetMemoryUsageCounts(this);
+    pfncpp_nvnQueueResetMemoryUsageCounts(this);
 }
 inline Queue& Queue::SetDebugLabel(const char* label) {
-    nvnQueueSetDebugLabel(this, label);
+    pfncpp_nvnQueueSetDebugLabel(this, label);
     return *this;
 }
 inline void Queue::SubmitCommands(int numCommands, const CommandHandle* handles) {
-    nvnQueueSubmitCommands(this, numCommands, handles);
+    pfncpp_nvnQueueSubmitCommands(this, numCommands, handles);
 }
 inline bool Queue::WaitSync(const Sync* sync) {
-    return nvnQueueWaitSync(this, sync) != 0;
+    return pfncpp_nvnQueueWaitSync(this, sync) != 0;
 }
 inline bool QueueBuilder::GetCommandFlushThreshold(int* size) const {
-    return nvnQueueBuilderGetCommandFlushThreshold(this, size) != 0;
+    return pfncpp_nvnQueueBuilderGetCommandFlushThreshold(this, size) != 0;
 }
 inline bool QueueBuilder::GetCommandMemorySize(int* size) const {
-    return nvnQueueBuilderGetCommandMemorySize(this, size) != 0;
+    return pfncpp_nvnQueueBuilderGetCommandMemorySize(this, size) != 0;
 }
 inline bool QueueBuilder::GetComputeMemorySize(int* size) const {
-    return nvnQueueBuilderGetComputeMemorySize(this, size) != 0;
+    return pfncpp_nvnQueueBuilderGetComputeMemorySize(this, size) != 0;
 }
 inline bool QueueBuilder::GetControlMemorySize(int* size) const {
-    return nvnQueueBuilderGetControlMemorySize(this, size) != 0;
+    return pfncpp_nvnQueueBuilderGetControlMemorySize(this, size) != 0;
 }
 inline const Device* QueueBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnQueueBuilderGetDevice(this));
+    return pfncpp_nvnQueueBuilderGetDevice(this);
 }
 inline int QueueBuilder::GetFlags() const {
-    return nvnQueueBuilderGetFlags(this);
+    return pfncpp_nvnQueueBuilderGetFlags(this);
 }
 inline void* QueueBuilder::GetMemory() const {
-    return nvnQueueBuilderGetMemory(this);
+    return pfncpp_nvnQueueBuilderGetMemory(this);
 }
 inline int QueueBuilder::GetMemorySize() const {
-    return nvnQueueBuilderGetMemorySize(this);
+    return pfncpp_nvnQueueBuilderGetMemorySize(this);
 }
 inline size_t QueueBuilder::GetQueueMemorySize() const {
-    return nvnQueueBuilderGetQueueMemorySize(this);
+    return pfncpp_nvnQueueBuilderGetQueueMemorySize(this);
 }
 inline QueuePriority QueueBuilder::GetQueuePriority() const {
-    return static_cast<QueuePriority::Enum>(nvnQueueBuilderGetQueuePriority(this));
+    return pfncpp_nvnQueueBuilderGetQueuePriority(this);
 }
 inline QueueBuilder& QueueBuilder::SetCommandFlushThreshold(size_t size) {
-    nvnQueueBuilderSetCommandFlushThreshold(this, size);
+    pfncpp_nvnQueueBuilderSetCommandFlushThreshold(this, size);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetCommandMemorySize(size_t size) {
-    nvnQueueBuilderSetCommandMemorySize(this, size);
+    pfncpp_nvnQueueBuilderSetCommandMemorySize(this, size);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetComputeMemorySize(size_t size) {
-    nvnQueueBuilderSetComputeMemorySize(this, size);
+    pfncpp_nvnQueueBuilderSetComputeMemorySize(this, size);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetControlMemorySize(size_t size) {
-    nvnQueueBuilderSetControlMemorySize(this, size);
+    pfncpp_nvnQueueBuilderSetControlMemorySize(this, size);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetDefaults() {
-    nvnQueueBuilderSetDefaults(this);
+    pfncpp_nvnQueueBuilderSetDefaults(this);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetDevice(Device* device) {
-    nvnQueueBuilderSetDevice(this, device);
+    pfncpp_nvnQueueBuilderSetDevice(this, device);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetFlags(int flags) {
-    nvnQueueBuilderSetFlags(this, flags);
+    pfncpp_nvnQueueBuilderSetFlags(this, flags);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetQueueMemory(void* memory, size_t size) {
-    nvnQueueBuilderSetQueueMemory(this, memory, size);
+    pfncpp_nvnQueueBuilderSetQueueMemory(this, memory, size);
     return *this;
 }
 inline QueueBuilder& QueueBuilder::SetQueuePriority(QueuePriority priority) {
-    nvnQueueBuilderSetQueuePriority(this, static_cast<NVNqueuePriority>(priority.value));
+    pfncpp_nvnQueueBuilderSetQueuePriority(this, priority);
     return *this;
 }
 inline bool Sampler::Compare(const Sampler* sampler2) const {
-    return nvnSamplerCompare(this, sampler2) != 0;
+    return pfncpp_nvnSamplerCompare(this, sampler2) != 0;
 }
 inline void Sampler::Finalize() {
-    nvnSamplerFinalize(this);
+    pfncpp_nvnSamplerFinalize(this);
 }
 inline void Sampler::GetBorderColor(float* borderColor) const {
-    nvnSamplerGetBorderColor(this, borderColor);
+    pfncpp_nvnSamplerGetBorderColor(this, borderColor);
 }
 inline void Sampler::GetBorderColori(int* borderColor) const {
-    nvnSamplerGetBorderColori(this, borderColor);
+    pfncpp_nvnSamplerGetBorderColori(this, borderColor);
 }
 inline void Sampler::GetBorderColorui(uint32_t* borderColor) const {
-    nvnSamplerGetBorderColorui(this, borderColor);
+    pfncpp_nvnSamplerGetBorderColorui(this, borderColor);
 }
 inline void Sampler::GetCompare(CompareMode* mode, CompareFunc* func) const {
-    nvnSamplerGetCompare(this, reinterpret_cast<NVNcompareMode*>(mode), reinterpret_cast<NVNcompareFunc*>(func));
+    pfncpp_nvnSamplerGetCompare(this, mode, func);
 }
 inline uint64_t Sampler::GetDebugID() const {
-    return nvnSamplerGetDebugID(this);
+    return pfncpp_nvnSamplerGetDebugID(this);
 }
 inline float Sampler::GetLodBias() const {
-    return nvnSamplerGetLodBias(this);
+    return pfncpp_nvnSamplerGetLodBias(this);
 }
 inline void Sampler::GetLodClamp(float* min, float* max) const {
-    nvnSamplerGetLodClamp(this, min, max);
+    pfncpp_nvnSamplerGetLodClamp(this, min, max);
 }
 inline float Sampler::GetMaxAnisotropy() const {
-    return nvnSamplerGetMaxAnisotropy(this);
+    return pfncpp_nvnSamplerGetMaxAnisotropy(this);
 }
 inline void Sampler::GetMinMagFilter(MinFilter* min, MagFilter* mag) const {
-    nvnSamplerGetMinMagFilter(this, reinterpret_cast<NVNminFilter*>(min), reinterpret_cast<NVNmagFilter*>(mag));
+    pfncpp_nvnSamplerGetMinMagFilter(this, min, mag);
 }
 inline SamplerReduction Sampler::GetReductionFilter() const {
-    return static_cast<SamplerReduction::Enum>(nvnSamplerGetReductionFilter(this));
+    return pfncpp_nvnSamplerGetReductionFilter(this);
 }
 inline void Sampler::GetWrapMode(WrapMode* s, WrapMode* t, WrapMode* r) const {
-    nvnSamplerGetWrapMode(this, reinterpret_cast<NVNwrapMode*>(s), reinterpret_cast<NVNwrapMode*>(t), reinterpret_cast<NVNwrapMode*>(r));
+    pfncpp_nvnSamplerGetWrapMode(this, s, t, r);
 }
 inline bool Sampler::Initialize(const SamplerBuilder* builder) {
-    return nvnSamplerInitialize(this, builder) != 0;
+    return pfncpp_nvnSamplerInitialize(this, builder) != 0;
 }
 inline Sampler& Sampler::SetDebugLabel(const char* label) {
-    nvnSamplerSetDebugLabel(this, label);
+    pfncpp_nvnSamplerSetDebugLabel(this, label);
     return *this;
 }
 inline void SamplerBuilder::GetBorderColor(float* borderColor) const {
-    nvnSamplerBuilderGetBorderColor(this, borderColor);
+    pfncpp_nvnSamplerBuilderGetBorderColor(this, borderColor);
 }
 inline void SamplerBuilder::GetBorderColori(int* borderColor) const {
-    nvnSamplerBuilderGetBorderColori(this, borderColor);
+    pfncpp_nvnSamplerBuilderGetBorderColori(this, borderColor);
 }
 inline void SamplerBuilder::GetBorderColorui(uint32_t* borderColor) const {
-    nvnSamplerBuilderGetBorderColorui(this, borderColor);
+    pfncpp_nvnSamplerBuilderGetBorderColorui(this, borderColor);
 }
 inline void SamplerBuilder::GetCompare(CompareMode* mode, CompareFunc* func) const {
-    nvnSamplerBuilderGetCompare(this, reinterpret_cast<NVNcompareMode*>(mode), reinterpret_cast<NVNcompareFunc*>(func));
+    pfncpp_nvnSamplerBuilderGetCompare(this, mode, func);
 }
 inline const Device* SamplerBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnSamplerBuilderGetDevice(this));
+    return pfncpp_nvnSamplerBuilderGetDevice(this);
 }
 inline float SamplerBuilder::GetLodBias() const {
-    return nvnSamplerBuilderGetLodBias(this);
+    return pfncpp_nvnSamplerBuilderGetLodBias(this);
 }
 inline void SamplerBuilder::GetLodClamp(float* min, float* max) const {
-    nvnSamplerBuilderGetLodClamp(this, min, max);
+    pfncpp_nvnSamplerBuilderGetLodClamp(this, min, max);
 }
 inline float SamplerBuilder::GetLodSnap() const {
-    return nvnSamplerBuilderGetLodSnap(this);
+    return pfncpp_nvnSamplerBuilderGetLodSnap(this);
 }
 inline float SamplerBuilder::GetMaxAnisotropy() const {
-    return nvnSamplerBuilderGetMaxAnisotropy(this);
+    return pfncpp_nvnSamplerBuilderGetMaxAnisotropy(this);
 }
 inline void SamplerBuilder::GetMinMagFilter(MinFilter* min, MagFilter* mag) const {
-    nvnSamplerBuilderGetMinMagFilter(this, reinterpret_cast<NVNminFilter*>(min), reinterpret_cast<NVNmagFilter*>(mag));
+    pfncpp_nvnSamplerBuilderGetMinMagFilter(this, min, mag);
 }
 inline SamplerReduction SamplerBuilder::GetReductionFilter() const {
-    return static_cast<SamplerReduction::Enum>(nvnSamplerBuilderGetReductionFilter(this));
+    return pfncpp_nvnSamplerBuilderGetReductionFilter(this);
 }
 inline void SamplerBuilder::GetWrapMode(WrapMode* s, WrapMode* t, WrapMode* r) const {
-    nvnSamplerBuilderGetWrapMode(this, reinterpret_cast<NVNwrapMode*>(s), reinterpret_cast<NVNwrapMode*>(t), reinterpret_cast<NVNwrapMode*>(r));
+    pfncpp_nvnSamplerBuilderGetWrapMode(this, s, t, r);
 }
 inline SamplerBuilder& SamplerBuilder::SetBorderColor(const float* borderColor) {
-    nvnSamplerBuilderSetBorderColor(this, borderColor);
+    pfncpp_nvnSamplerBuilderSetBorderColor(this, borderColor);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetBorderColori(const int* borderColor) {
-    nvnSamplerBuilderSetBorderColori(this, borderColor);
+    pfncpp_nvnSamplerBuilderSetBorderColori(this, borderColor);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetBorderColorui(const uint32_t* borderColor) {
-    nvnSamplerBuilderSetBorderColorui(this, borderColor);
+    pfncpp_nvnSamplerBuilderSetBorderColorui(this, borderColor);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetCompare(CompareMode mode, CompareFunc func) {
-    nvnSamplerBuilderSetCompare(this, static_cast<NVNcompareMode>(mode.value), static_cast<NVNcompareFunc>(func.value));
+    pfncpp_nvnSamplerBuilderSetCompare(this, mode, func);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetDefaults() {
-    nvnSamplerBuilderSetDefaults(this);
+    pfncpp_nvnSamplerBuilderSetDefaults(this);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetDevice(Device* device) {
-    nvnSamplerBuilderSetDevice(this, device);
+    pfncpp_nvnSamplerBuilderSetDevice(this, device);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetLodBias(float bias) {
-    nvnSamplerBuilderSetLodBias(this, bias);
+    pfncpp_nvnSamplerBuilderSetLodBias(this, bias);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetLodClamp(float min, float max) {
-    nvnSamplerBuilderSetLodClamp(this, min, max);
+    pfncpp_nvnSamplerBuilderSetLodClamp(this, min, max);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetLodSnap(float lodSnap) {
-    nvnSamplerBuilderSetLodSnap(this, lodSnap);
+    pfncpp_nvnSamplerBuilderSetLodSnap(this, lodSnap);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetMaxAnisotropy(float maxAniso) {
-    nvnSamplerBuilderSetMaxAnisotropy(this, maxAniso);
+    pfncpp_nvnSamplerBuilderSetMaxAnisotropy(this, maxAniso);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetMinMagFilter(MinFilter min, MagFilter mag) {
-    nvnSamplerBuilderSetMinMagFilter(this, static_cast<NVNminFilter>(min.value), static_cast<NVNmagFilter>(mag.value));
+    pfncpp_nvnSamplerBuilderSetMinMagFilter(this, min, mag);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetReductionFilter(SamplerReduction filter) {
-    nvnSamplerBuilderSetReductionFilter(this, static_cast<NVNsamplerReduction>(filter.value));
+    pfncpp_nvnSamplerBuilderSetReductionFilter(this, filter);
     return *this;
 }
 inline SamplerBuilder& SamplerBuilder::SetWrapMode(WrapMode s, WrapMode t, WrapMode r) {
-    nvnSamplerBuilderSetWrapMode(this, static_cast<NVNwrapMode>(s.value), static_cast<NVNwrapMode>(t.value), static_cast<NVNwrapMode>(r.value));
+    pfncpp_nvnSamplerBuilderSetWrapMode(this, s, t, r);
     return *this;
 }
 inline void SamplerPool::Finalize() {
-    nvnSamplerPoolFinalize(this);
+    pfncpp_nvnSamplerPoolFinalize(this);
 }
 inline ptrdiff_t SamplerPool::GetMemoryOffset() const {
-    return nvnSamplerPoolGetMemoryOffset(this);
+    return pfncpp_nvnSamplerPoolGetMemoryOffset(this);
 }
 inline const MemoryPool* SamplerPool::GetMemoryPool() const {
-    return static_cast<const MemoryPool*>(nvnSamplerPoolGetMemoryPool(this));
+    return pfncpp_nvnSamplerPoolGetMemoryPool(this);
 }
 inline int SamplerPool::GetSize() const {
-    return nvnSamplerPoolGetSize(this);
+    return pfncpp_nvnSamplerPoolGetSize(this);
 }
 inline bool SamplerPool::Initialize(const MemoryPool* memoryPool, ptrdiff_t offset, int numDescriptors) {
-    return nvnSamplerPoolInitialize(this, memoryPool, offset, numDescriptors) != 0;
+    return pfncpp_nvnSamplerPoolInitialize(this, memoryPool, offset, numDescriptors) != 0;
 }
 inline void SamplerPool::RegisterSampler(int id, const Sampler* sampler) const {
-    nvnSamplerPoolRegisterSampler(this, id, sampler);
+    pfncpp_nvnSamplerPoolRegisterSampler(this, id, sampler);
 }
 inline void SamplerPool::RegisterSamplerBuilder(int id, const SamplerBuilder* builder) const {
-    nvnSamplerPoolRegisterSamplerBuilder(this, id, builder);
+    pfncpp_nvnSamplerPoolRegisterSamplerBuilder(this, id, builder);
 }
 inline SamplerPool& SamplerPool::SetDebugLabel(const char* label) {
-    nvnSamplerPoolSetDebugLabel(this, label);
+    pfncpp_nvnSamplerPoolSetDebugLabel(this, label);
     return *this;
 }
 inline uint64_t Sync::CreateGLSync() {
-    return nvnSyncCreateGLSync(this);
+    return pfncpp_nvnSyncCreateGLSync(this);
 }
 inline void Sync::Finalize() {
-    nvnSyncFinalize(this);
+    pfncpp_nvnSyncFinalize(this);
 }
 inline bool Sync::Initialize(Device* device) {
-    return nvnSyncInitialize(this, device) != 0;
+    return pfncpp_nvnSyncInitialize(this, device) != 0;
 }
 inline bool Sync::InitializeFromFencedGLSync(Device* device, uint64_t glSync) {
-    return nvnSyncInitializeFromFencedGLSync(this, device, glSync) != 0;
+    return pfncpp_nvnSyncInitializeFromFencedGLSync(this, device, glSync) != 0;
 }
 inline Sync& Sync::SetDebugLabel(const char* label) {
-    nvnSyncSetDebugLabel(this, label);
+    pfncpp_nvnSyncSetDebugLabel(this, label);
     return *this;
 }
 inline SyncWaitResult Sync::Wait(uint64_t timeoutNs) const {
-    return static_cast<SyncWaitResult::Enum>(nvnSyncWait(this, timeoutNs));
+    return pfncpp_nvnSyncWait(this, timeoutNs);
 }
 inline bool Texture::Compare(const Texture* texture2) const {
-    return nvnTextureCompare(this, texture2) != 0;
+    return pfncpp_nvnTextureCompare(this, texture2) != 0;
 }
 inline void Texture::Finalize() {
-    nvnTextureFinalize(this);
+    pfncpp_nvnTextureFinalize(this);
 }
 inline void Texture::FlushTexels(const TextureView* view, const CopyRegion* region) const {
-    nvnTextureFlushTexels(this, view, region);
+    pfncpp_nvnTextureFlushTexels(this, view, region);
 }
 inline uint64_t Texture::GetDebugID() const {
-    return nvnTextureGetDebugID(this);
+    return pfncpp_nvnTextureGetDebugID(this);
 }
 inline int Texture::GetDepth() const {
-    return nvnTextureGetDepth(this);
+    return pfncpp_nvnTextureGetDepth(this);
 }
 inline TextureDepthStencilMode Texture::GetDepthStencilMode() const {
-    return static_cast<TextureDepthStencilMode::Enum>(nvnTextureGetDepthStencilMode(this));
+    return pfncpp_nvnTextureGetDepthStencilMode(this);
 }
 inline TextureFlags Texture::GetFlags() const {
-    return static_cast<TextureFlags::Enum>(nvnTextureGetFlags(this));
+    return pfncpp_nvnTextureGetFlags(this);
 }
 inline Format Texture::GetFormat() const {
-    return static_cast<Format::Enum>(nvnTextureGetFormat(this));
+    return pfncpp_nvnTextureGetFormat(this);
 }
 inline int Texture::GetHeight() const {
-    return nvnTextureGetHeight(this);
+    return pfncpp_nvnTextureGetHeight(this);
 }
 inline int Texture::GetLevels() const {
-    return nvnTextureGetLevels(this);
+    return pfncpp_nvnTextureGetLevels(this);
 }
 inline ptrdiff_t Texture::GetMemoryOffset() const {
-    return nvnTextureGetMemoryOffset(this);
+    return pfncpp_nvnTextureGetMemoryOffset(this);
 }
 inline MemoryPool* Texture::GetMemoryPool() const {
-    return static_cast<MemoryPool*>(nvnTextureGetMemoryPool(this));
+    return pfncpp_nvnTextureGetMemoryPool(this);
 }
 inline RawStorageClass Texture::GetRawStorageClass() const {
-    return static_cast<RawStorageClass::Enum>(nvnTextureGetRawStorageClass(this));
+    return pfncpp_nvnTextureGetRawStorageClass(this);
 }
 inline int Texture::GetSamples() const {
-    return nvnTextureGetSamples(this);
+    return pfncpp_nvnTextureGetSamples(this);
 }
 inline void Texture::GetSparseTileLayout(TextureSparseTileLayout* layout) const {
-    nvnTextureGetSparseTileLayout(this, layout);
+    pfncpp_nvnTextureGetSparseTileLayout(this, layout);
 }
 inline StorageClass Texture::GetStorageClass() const {
-    return nvnTextureGetStorageClass(this);
+    return pfncpp_nvnTextureGetStorageClass(this);
 }
 inline int Texture::GetStorageSize() const {
-    return nvnTextureGetStorageSize(this);
+    return pfncpp_nvnTextureGetStorageSize(this);
 }
 inline ptrdiff_t Texture::GetStride() const {
-    return nvnTextureGetStride(this);
+    return pfncpp_nvnTextureGetStride(this);
 }
 inline void Texture::GetSwizzle(TextureSwizzle* r, TextureSwizzle* g, TextureSwizzle* b, TextureSwizzle* a) const {
-    nvnTextureGetSwizzle(this, reinterpret_cast<NVNtextureSwizzle*>(r), reinterpret_cast<NVNtextureSwizzle*>(g), reinterpret_cast<NVNtextureSwizzle*>(b), reinterpret_cast<NVNtextureSwizzle*>(a));
+    pfncpp_nvnTextureGetSwizzle(this, r, g, b, a);
 }
 inline TextureTarget Texture::GetTarget() const {
-    return static_cast<TextureTarget::Enum>(nvnTextureGetTarget(this));
+    return pfncpp_nvnTextureGetTarget(this);
 }
 inline TextureAddress Texture::GetTextureAddress() const {
-    return nvnTextureGetTextureAddress(this);
+    return pfncpp_nvnTextureGetTextureAddress(this);
 }
 inline ptrdiff_t Texture::GetViewOffset(const TextureView* view) const {
-    return nvnTextureGetViewOffset(this, view);
+    return pfncpp_nvnTextureGetViewOffset(this, view);
 }
 inline int Texture::GetWidth() const {
-    return nvnTextureGetWidth(this);
+    return pfncpp_nvnTextureGetWidth(this);
 }
 inline size_t Texture::GetZCullStorageSize() const {
-    return nvnTextureGetZCullStorageSize(this);
+    return pfncpp_nvnTextureGetZCullStorageSize(this);
 }
 inline bool Texture::Initialize(const TextureBuilder* builder) {
-    return nvnTextureInitialize(this, builder) != 0;
+    return pfncpp_nvnTextureInitialize(this, builder) != 0;
 }
 inline void Texture::InvalidateTexels(const TextureView* view, const CopyRegion* region) const {
-    nvnTextureInvalidateTexels(this, view, region);
+    pfncpp_nvnTextureInvalidateTexels(this, view, region);
 }
 inline void Texture::ReadTexels(const TextureView* view, const CopyRegion* region, void* dst) const {
-    nvnTextureReadTexels(this, view, region, dst);
+    pfncpp_nvnTextureReadTexels(this, view, region, dst);
 }
 inline void Texture::ReadTexelsStrided(const TextureView* view, const CopyRegion* region, void* dst,
     ptrdiff_t rowStride, ptrdiff_t imageStride) const {
-    nvnTextureReadTexelsStrided(this, view, region, dst, rowStride, imageStride);
+    pfncpp_nvnTextureReadTexelsStrided(this, view, region, dst, rowStride, imageStride);
 }
 inline Texture& Texture::SetDebugLabel(const char* label) {
-    nvnTextureSetDebugLabel(this, label);
+    pfncpp_nvnTextureSetDebugLabel(this, label);
     return *this;
 }
 inline void Texture::WriteTexels(const TextureView* view, const CopyRegion* region, const void* src) const {
-    nvnTextureWriteTexels(this, view, region, src);
+    pfncpp_nvnTextureWriteTexels(this, view, region, src);
 }
 inline void Texture::WriteTexelsStrided(const TextureView* view, const CopyRegion* region, const void* src,
     ptrdiff_t rowStride, ptrdiff_t imageStride) const {
-    nvnTextureWriteTexelsStrided(this, view, region, src, rowStride, imageStride);
+    pfncpp_nvnTextureWriteTexelsStrided(this, view, region, src, rowStride, imageStride);
 }
 inline int TextureBuilder::GetDepth() const {
-    return nvnTextureBuilderGetDepth(this);
+    return pfncpp_nvnTextureBuilderGetDepth(this);
 }
 inline TextureDepthStencilMode TextureBuilder::GetDepthStencilMode() const {
-    return static_cast<TextureDepthStencilMode::Enum>(nvnTextureBuilderGetDepthStencilMode(this));
+    return pfncpp_nvnTextureBuilderGetDepthStencilMode(this);
 }
 inline const Device* TextureBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnTextureBuilderGetDevice(this));
+    return pfncpp_nvnTextureBuilderGetDevice(this);
 }
 inline TextureFlags TextureBuilder::GetFlags() const {
-    return static_cast<TextureFlags::Enum>(nvnTextureBuilderGetFlags(this));
+    return pfncpp_nvnTextureBuilderGetFlags(this);
 }
 inline Format TextureBuilder::GetFormat() const {
-    return static_cast<Format::Enum>(nvnTextureBuilderGetFormat(this));
+    return pfncpp_nvnTextureBuilderGetFormat(this);
 }
 inline uint32_t TextureBuilder::GetGLTextureName() const {
-    return nvnTextureBuilderGetGLTextureName(this);
+    return pfncpp_nvnTextureBuilderGetGLTextureName(this);
 }
 inline int TextureBuilder::GetHeight() const {
-    return nvnTextureBuilderGetHeight(this);
+    return pfncpp_nvnTextureBuilderGetHeight(this);
 }
 inline int TextureBuilder::GetLevels() const {
-    return nvnTextureBuilderGetLevels(this);
+    return pfncpp_nvnTextureBuilderGetLevels(this);
 }
 inline ptrdiff_t TextureBuilder::GetMemoryOffset() const {
-    return nvnTextureBuilderGetMemoryOffset(this);
+    return pfncpp_nvnTextureBuilderGetMemoryOffset(this);
 }
 inline MemoryPool* TextureBuilder::GetMemoryPool() const {
-    return static_cast<MemoryPool*>(nvnTextureBuilderGetMemoryPool(this));
+    return pfncpp_nvnTextureBuilderGetMemoryPool(this);
 }
 inline const void* TextureBuilder::GetPackagedTextureData() const {
-    return nvnTextureBuilderGetPackagedTextureData(this);
+    return pfncpp_nvnTextureBuilderGetPackagedTextureData(this);
 }
 inline bool TextureBuilder::GetPackagedTextureLayout(PackagedTextureLayout* layout) const {
-    return nvnTextureBuilderGetPackagedTextureLayout(this, layout) != 0;
+    return pfncpp_nvnTextureBuilderGetPackagedTextureLayout(this, layout) != 0;
 }
 inline RawStorageClass TextureBuilder::GetRawStorageClass() const {
-    return static_cast<RawStorageClass::Enum>(nvnTextureBuilderGetRawStorageClass(this));
+    return pfncpp_nvnTextureBuilderGetRawStorageClass(this);
 }
 inline int TextureBuilder::GetSamples() const {
-    return nvnTextureBuilderGetSamples(this);
+    return pfncpp_nvnTextureBuilderGetSamples(this);
 }
 inline void TextureBuilder::GetSparseTileLayout(TextureSparseTileLayout* layout) const {
-    nvnTextureBuilderGetSparseTileLayout(this, layout);
+    pfncpp_nvnTextureBuilderGetSparseTileLayout(this, layout);
 }
 inline size_t TextureBuilder::GetStorageAlignment() const {
-    return nvnTextureBuilderGetStorageAlignment(this);
+    return pfncpp_nvnTextureBuilderGetStorageAlignment(this);
 }
 inline StorageClass TextureBuilder::GetStorageClass() const {
-    return nvnTextureBuilderGetStorageClass(this);
+    return pfncpp_nvnTextureBuilderGetStorageClass(this);
 }
 inline size_t TextureBuilder::GetStorageSize() const {
-    return nvnTextureBuilderGetStorageSize(this);
+    return pfncpp_nvnTextureBuilderGetStorageSize(this);
 }
 inline ptrdiff_t TextureBuilder::GetStride() const {
-    return nvnTextureBuilderGetStride(this);
+    return pfncpp_nvnTextureBuilderGetStride(this);
 }
 inline void TextureBuilder::GetSwizzle(TextureSwizzle* r, TextureSwizzle* g, TextureSwizzle* b,
     TextureSwizzle* a) const {
-    nvnTextureBuilderGetSwizzle(this, reinterpret_cast<NVNtextureSwizzle*>(r), reinterpret_cast<NVNtextureSwizzle*>(g), reinterpret_cast<NVNtextureSwizzle*>(b), reinterpret_cast<NVNtextureSwizzle*>(a));
+    pfncpp_nvnTextureBuilderGetSwizzle(this, r, g, b, a);
 }
 inline TextureTarget TextureBuilder::GetTarget() const {
-    return static_cast<TextureTarget::Enum>(nvnTextureBuilderGetTarget(this));
+    return pfncpp_nvnTextureBuilderGetTarget(this);
 }
 inline ptrdiff_t TextureBuilder::GetViewOffset(const TextureView* view) const {
-    return nvnTextureBuilderGetViewOffset(this, view);
+    return pfncpp_nvnTextureBuilderGetViewOffset(this, view);
 }
 inline int TextureBuilder::GetWidth() const {
-    return nvnTextureBuilderGetWidth(this);
+    return pfncpp_nvnTextureBuilderGetWidth(this);
 }
 inline size_t TextureBuilder::GetZCullStorageSize() const {
-    return nvnTextureBuilderGetZCullStorageSize(this);
+    return pfncpp_nvnTextureBuilderGetZCullStorageSize(this);
 }
 inline TextureBuilder& TextureBuilder::SetDefaults() {
-    nvnTextureBuilderSetDefaults(this);
+    pfncpp_nvnTextureBuilderSetDefaults(this);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetDepth(int depth) {
-    nvnTextureBuilderSetDepth(this, depth);
+    pfncpp_nvnTextureBuilderSetDepth(this, depth);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetDepthStencilMode(TextureDepthStencilMode mode) {
-    nvnTextureBuilderSetDepthStencilMode(this, static_cast<NVNtextureDepthStencilMode>(mode.value));
+    pfncpp_nvnTextureBuilderSetDepthStencilMode(this, mode);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetDevice(Device* device) {
-    nvnTextureBuilderSetDevice(this, device);
+    pfncpp_nvnTextureBuilderSetDevice(this, device);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetFlags(int flags) {
-    nvnTextureBuilderSetFlags(this, flags);
+    pfncpp_nvnTextureBuilderSetFlags(this, flags);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetFormat(Format format) {
-    nvnTextureBuilderSetFormat(this, static_cast<NVNformat>(format.value));
+    pfncpp_nvnTextureBuilderSetFormat(this, format);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetGLTextureName(uint32_t name) {
-    nvnTextureBuilderSetGLTextureName(this, name);
+    pfncpp_nvnTextureBuilderSetGLTextureName(this, name);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetHeight(int height) {
-    nvnTextureBuilderSetHeight(this, height);
+    pfncpp_nvnTextureBuilderSetHeight(this, height);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetLevels(int numLevels) {
-    nvnTextureBuilderSetLevels(this, numLevels);
+    pfncpp_nvnTextureBuilderSetLevels(this, numLevels);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetPackagedTextureData(const void* data) {
-    nvnTextureBuilderSetPackagedTextureData(this, data);
+    pfncpp_nvnTextureBuilderSetPackagedTextureData(this, data);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetPackagedTextureLayout(const PackagedTextureLayout* layout) {
-    nvnTextureBuilderSetPackagedTextureLayout(this, layout);
+    pfncpp_nvnTextureBuilderSetPackagedTextureLayout(this, layout);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetSamples(int samples) {
-    nvnTextureBuilderSetSamples(this, samples);
+    pfncpp_nvnTextureBuilderSetSamples(this, samples);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetSize1D(int size) {
-    nvnTextureBuilderSetSize1D(this, size);
+    pfncpp_nvnTextureBuilderSetSize1D(this, size);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetSize2D(int width, int height) {
-    nvnTextureBuilderSetSize2D(this, width, height);
+    pfncpp_nvnTextureBuilderSetSize2D(this, width, height);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetSize3D(int width, int height, int depth) {
-    nvnTextureBuilderSetSize3D(this, width, height, depth);
+    pfncpp_nvnTextureBuilderSetSize3D(this, width, height, depth);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetStorage(MemoryPool* pool, ptrdiff_t offset) {
-    nvnTextureBuilderSetStorage(this, pool, offset);
+    pfncpp_nvnTextureBuilderSetStorage(this, pool, offset);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetStride(ptrdiff_t stride) {
-    nvnTextureBuilderSetStride(this, stride);
+    pfncpp_nvnTextureBuilderSetStride(this, stride);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetSwizzle(TextureSwizzle r, TextureSwizzle g, TextureSwizzle b,
     TextureSwizzle a) {
-    nvnTextureBuilderSetSwizzle(this, static_cast<NVNtextureSwizzle>(r.value), static_cast<NVNtextureSwizzle>(g.value), static_cast<NVNtextureSwizzle>(b.value), static_cast<NVNtextureSwizzle>(a.value));
+    pfncpp_nvnTextureBuilderSetSwizzle(this, r, g, b, a);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetTarget(TextureTarget target) {
-    nvnTextureBuilderSetTarget(this, static_cast<NVNtextureTarget>(target.value));
+    pfncpp_nvnTextureBuilderSetTarget(this, target);
     return *this;
 }
 inline TextureBuilder& TextureBuilder::SetWidth(int width) {
-    nvnTextureBuilderSetWidth(this, width);
+    pfncpp_nvnTextureBuilderSetWidth(this, width);
     return *this;
 }
 inline void TexturePool::Finalize() {
-    nvnTexturePoolFinalize(this);
+    pfncpp_nvnTexturePoolFinalize(this);
 }
 inline ptrdiff_t TexturePool::GetMemoryOffset() const {
-    return nvnTexturePoolGetMemoryOffset(this);
+    return pfncpp_nvnTexturePoolGetMemoryOffset(this);
 }
 inline const MemoryPool* TexturePool::GetMemoryPool() const {
-    return static_cast<const MemoryPool*>(nvnTexturePoolGetMemoryPool(this));
+    return pfncpp_nvnTexturePoolGetMemoryPool(this);
 }
 inline int TexturePool::GetSize() const {
-    return nvnTexturePoolGetSize(this);
+    return pfncpp_nvnTexturePoolGetSize(this);
 }
 inline bool TexturePool::Initialize(const MemoryPool* memoryPool, ptrdiff_t offset, int numDescriptors) {
-    return nvnTexturePoolInitialize(this, memoryPool, offset, numDescriptors) != 0;
+    return pfncpp_nvnTexturePoolInitialize(this, memoryPool, offset, numDescriptors) != 0;
 }
 inline void TexturePool::RegisterImage(int id, const Texture* texture, const TextureView* view) const {
-    nvnTexturePoolRegisterImage(this, id, texture, view);
+    pfncpp_nvnTexturePoolRegisterImage(this, id, texture, view);
 }
 inline void TexturePool::RegisterTexture(int id, const Texture* texture, const TextureView* view) const {
-    nvnTexturePoolRegisterTexture(this, id, texture, view);
+    pfncpp_nvnTexturePoolRegisterTexture(this, id, texture, view);
 }
 inline TexturePool& TexturePool::SetDebugLabel(const char* label) {
-    nvnTexturePoolSetDebugLabel(this, label);
+    pfncpp_nvnTexturePoolSetDebugLabel(this, label);
     return *this;
 }
 inline bool TextureView::Compare(const TextureView* view2) const {
-    return nvnTextureViewCompare(this, view2) != 0;
+    return pfncpp_nvnTextureViewCompare(this, view2) != 0;
 }
 inline bool TextureView::GetDepthStencilMode(TextureDepthStencilMode* mode) const {
-    return nvnTextureViewGetDepthStencilMode(this, reinterpret_cast<NVNtextureDepthStencilMode*>(mode)) != 0;
+    return pfncpp_nvnTextureViewGetDepthStencilMode(this, mode) != 0;
 }
 inline bool TextureView::GetFormat(Format* format) const {
-    return nvnTextureViewGetFormat(this, reinterpret_cast<NVNformat*>(format)) != 0;
+    return pfncpp_nvnTextureViewGetFormat(this, format) != 0;
 }
 inline bool TextureView::GetLayers(int* minLayer, int* numLayers) const {
-    return nvnTextureViewGetLayers(this, minLayer, numLayers) != 0;
+    return pfncpp_nvnTextureViewGetLayers(this, minLayer, numLayers) != 0;
 }
 inline bool TextureView::GetLevels(int* baseLevel, int* numLevels) const {
-    return nvnTextureViewGetLevels(this, baseLevel, numLevels) != 0;
+    return pfncpp_nvnTextureViewGetLevels(this, baseLevel, numLevels) != 0;
 }
 inline bool TextureView::GetSwizzle(TextureSwizzle* r, TextureSwizzle* g, TextureSwizzle* b, TextureSwizzle* a) const {
-    return nvnTextureViewGetSwizzle(this, reinterpret_cast<NVNtextureSwizzle*>(r), reinterpret_cast<NVNtextureSwizzle*>(g), reinterpret_cast<NVNtextureSwizzle*>(b), reinterpret_cast<NVNtextureSwizzle*>(a)) != 0;
+    return pfncpp_nvnTextureViewGetSwizzle(this, r, g, b, a) != 0;
 }
 inline bool TextureView::GetTarget(TextureTarget* target) const {
-    return nvnTextureViewGetTarget(this, reinterpret_cast<NVNtextureTarget*>(target)) != 0;
+    return pfncpp_nvnTextureViewGetTarget(this, target) != 0;
 }
 inline TextureView& TextureView::SetDefaults() {
-    nvnTextureViewSetDefaults(this);
+    pfncpp_nvnTextureViewSetDefaults(this);
     return *this;
 }
 inline TextureView& TextureView::SetDepthStencilMode(TextureDepthStencilMode mode) {
-    nvnTextureViewSetDepthStencilMode(this, static_cast<NVNtextureDepthStencilMode>(mode.value));
+    pfncpp_nvnTextureViewSetDepthStencilMode(this, mode);
     return *this;
 }
 inline TextureView& TextureView::SetFormat(Format format) {
-    nvnTextureViewSetFormat(this, static_cast<NVNformat>(format.value));
+    pfncpp_nvnTextureViewSetFormat(this, format);
     return *this;
 }
 inline TextureView& TextureView::SetLayers(int minLayer, int numLayers) {
-    nvnTextureViewSetLayers(this, minLayer, numLayers);
+    pfncpp_nvnTextureViewSetLayers(this, minLayer, numLayers);
     return *this;
 }
 inline TextureView& TextureView::SetLevels(int baseLevel, int numLevels) {
-    nvnTextureViewSetLevels(this, baseLevel, numLevels);
+    pfncpp_nvnTextureViewSetLevels(this, baseLevel, numLevels);
     return *this;
 }
 inline TextureView& TextureView::SetSwizzle(TextureSwizzle r, TextureSwizzle g, TextureSwizzle b, TextureSwizzle a) {
-    nvnTextureViewSetSwizzle(this, static_cast<NVNtextureSwizzle>(r.value), static_cast<NVNtextureSwizzle>(g.value), static_cast<NVNtextureSwizzle>(b.value), static_cast<NVNtextureSwizzle>(a.value));
+    pfncpp_nvnTextureViewSetSwizzle(this, r, g, b, a);
     return *this;
 }
 inline TextureView& TextureView::SetTarget(TextureTarget target) {
-    nvnTextureViewSetTarget(this, static_cast<NVNtextureTarget>(target.value));
+    pfncpp_nvnTextureViewSetTarget(this, target);
     return *this;
 }
 inline void VertexAttribState::GetFormat(Format* format, ptrdiff_t* relativeOffset) const {
-    nvnVertexAttribStateGetFormat(this, reinterpret_cast<NVNformat*>(format), relativeOffset);
+    pfncpp_nvnVertexAttribStateGetFormat(this, format, relativeOffset);
 }
 inline int VertexAttribState::GetStreamIndex() const {
-    return nvnVertexAttribStateGetStreamIndex(this);
+    return pfncpp_nvnVertexAttribStateGetStreamIndex(this);
 }
 inline VertexAttribState& VertexAttribState::SetDefaults() {
-    nvnVertexAttribStateSetDefaults(this);
+    pfncpp_nvnVertexAttribStateSetDefaults(this);
     return *this;
 }
 inline VertexAttribState& VertexAttribState::SetFormat(Format format, ptrdiff_t relativeOffset) {
-    nvnVertexAttribStateSetFormat(this, static_cast<NVNformat>(format.value), relativeOffset);
+    pfncpp_nvnVertexAttribStateSetFormat(this, format, relativeOffset);
     return *this;
 }
 inline VertexAttribState& VertexAttribState::SetStreamIndex(int streamIndex) {
-    nvnVertexAttribStateSetStreamIndex(this, streamIndex);
+    pfncpp_nvnVertexAttribStateSetStreamIndex(this, streamIndex);
     return *this;
 }
 inline int VertexStreamState::GetDivisor() const {
-    return nvnVertexStreamStateGetDivisor(this);
+    return pfncpp_nvnVertexStreamStateGetDivisor(this);
 }
 inline ptrdiff_t VertexStreamState::GetStride() const {
-    return nvnVertexStreamStateGetStride(this);
+    return pfncpp_nvnVertexStreamStateGetStride(this);
 }
 inline VertexStreamState& VertexStreamState::SetDefaults() {
-    nvnVertexStreamStateSetDefaults(this);
+    pfncpp_nvnVertexStreamStateSetDefaults(this);
     return *this;
 }
 inline VertexStreamState& VertexStreamState::SetDivisor(int divisor) {
-    nvnVertexStreamStateSetDivisor(this, divisor);
+    pfncpp_nvnVertexStreamStateSetDivisor(this, divisor);
     return *this;
 }
 inline VertexStreamState& VertexStreamState::SetStride(ptrdiff_t stride) {
-    nvnVertexStreamStateSetStride(this, stride);
+    pfncpp_nvnVertexStreamStateSetStride(this, stride);
     return *this;
 }
 inline WindowAcquireTextureResult Window::AcquireTexture(Sync* textureAvailableSync, int* textureIndex) {
-    return static_cast<WindowAcquireTextureResult::Enum>(nvnWindowAcquireTexture(this, textureAvailableSync, textureIndex));
+    return pfncpp_nvnWindowAcquireTexture(this, textureAvailableSync, textureIndex);
 }
 inline void Window::Finalize() {
-    nvnWindowFinalize(this);
+    pfncpp_nvnWindowFinalize(this);
 }
 inline void Window::GetCrop(Rectangle* rectangle) const {
-    nvnWindowGetCrop(this, rectangle);
+    pfncpp_nvnWindowGetCrop(this, rectangle);
 }
 inline NativeWindow Window::GetNativeWindow() const {
-    return nvnWindowGetNativeWindow(this);
+    return pfncpp_nvnWindowGetNativeWindow(this);
 }
 inline int Window::GetNumActiveTextures() const {
-    return nvnWindowGetNumActiveTextures(this);
+    return pfncpp_nvnWindowGetNumActiveTextures(this);
 }
 inline int Window::GetNumTextures() const {
-    return nvnWindowGetNumTextures(this);
+    return pfncpp_nvnWindowGetNumTextures(this);
 }
 inline int Window::GetPresentInterval() const {
-    return nvnWindowGetPresentInterval(this);
+    return pfncpp_nvnWindowGetPresentInterval(this);
 }
 inline bool Window::Initialize(const WindowBuilder* builder) {
-    return nvnWindowInitialize(this, builder) != 0;
+    return pfncpp_nvnWindowInitialize(this, builder) != 0;
 }
 inline Window& Window::SetCrop(int x, int y, int w, int h) {
-    nvnWindowSetCrop(this, x, y, w, h);
+    pfncpp_nvnWindowSetCrop(this, x, y, w, h);
     return *this;
 }
 inline Window& Window::SetDebugLabel(const char* label) {
-    nvnWindowSetDebugLabel(this, label);
+    pfncpp_nvnWindowSetDebugLabel(this, label);
     return *this;
 }
 inline Window& Window::SetNumActiveTextures(int numActiveTextures) {
-    nvnWindowSetNumActiveTextures(this, numActiveTextures);
+    pfncpp_nvnWindowSetNumActiveTextures(this, numActiveTextures);
     return *this;
 }
 inline Window& Window::SetPresentInterval(int presentInterval) {
-    nvnWindowSetPresentInterval(this, presentInterval);
+    pfncpp_nvnWindowSetPresentInterval(this, presentInterval);
     return *this;
 }
 inline const Device* WindowBuilder::GetDevice() const {
-    return static_cast<const Device*>(nvnWindowBuilderGetDevice(this));
+    return pfncpp_nvnWindowBuilderGetDevice(this);
 }
 inline NativeWindow WindowBuilder::GetNativeWindow() const {
-    return nvnWindowBuilderGetNativeWindow(this);
+    return pfncpp_nvnWindowBuilderGetNativeWindow(this);
 }
 inline int WindowBuilder::GetNumActiveTextures() const {
-    return nvnWindowBuilderGetNumActiveTextures(this);
+    return pfncpp_nvnWindowBuilderGetNumActiveTextures(this);
 }
 inline int WindowBuilder::GetNumTextures() const {
-    return nvnWindowBuilderGetNumTextures(this);
+    return pfncpp_nvnWindowBuilderGetNumTextures(this);
 }
 inline int WindowBuilder::GetPresentInterval() const {
-    return nvnWindowBuilderGetPresentInterval(this);
+    return pfncpp_nvnWindowBuilderGetPresentInterval(this);
 }
 inline const Texture* WindowBuilder::GetTexture(int index) const {
-    return static_cast<const Texture*>(nvnWindowBuilderGetTexture(this, index));
+    return pfncpp_nvnWindowBuilderGetTexture(this, index);
 }
 inline WindowBuilder& WindowBuilder::SetDefaults() {
-    nvnWindowBuilderSetDefaults(this);
+    pfncpp_nvnWindowBuilderSetDefaults(this);
     return *this;
 }
 inline WindowBuilder& WindowBuilder::SetDevice(Device* device) {
-    nvnWindowBuilderSetDevice(this, device);
+    pfncpp_nvnWindowBuilderSetDevice(this, device);
     return *this;
 }
 inline WindowBuilder& WindowBuilder::SetNativeWindow(NativeWindow nativeWindow) {
-    nvnWindowBuilderSetNativeWindow(this, nativeWindow);
+    pfncpp_nvnWindowBuilderSetNativeWindow(this, nativeWindow);
     return *this;
 }
 inline WindowBuilder& WindowBuilder::SetNumActiveTextures(int numActiveTextures) {
-    nvnWindowBuilderSetNumActiveTextures(this, numActiveTextures);
+    pfncpp_nvnWindowBuilderSetNumActiveTextures(this, numActiveTextures);
     return *this;
 }
 inline WindowBuilder& WindowBuilder::SetPresentInterval(int presentInterval) {
-    nvnWindowBuilderSetPresentInterval(this, presentInterval);
+    pfncpp_nvnWindowBuilderSetPresentInterval(this, presentInterval);
     return *this;
 }
 inline WindowBuilder& WindowBuilder::SetTextures(int numTextures, Texture* const* textures) {
-    nvnWindowBuilderSetTextures(this, numTextures, reinterpret_cast<NVNtexture* const*>(textures));
+    pfncpp_nvnWindowBuilderSetTextures(this, numTextures, textures);
     return *this;
 }
 
-// Fills the pointers that the methods call through. device may be null.
-inline void nvnLoadCPPProcs(Device* device, DeviceGetProcAddressFunc getProcAddress) {
-    nvnLoadCProcs(device, getProcAddress);
-}
-
 } // namespace nvn
+
+#ifdef NVN_DEFINE_PROCS
+#include "nvn_cpp_procs_define.h"
+#endif
 
 #endif /* HEAVISIDE_NVN_CPP_H */
