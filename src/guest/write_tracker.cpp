@@ -1,6 +1,7 @@
 #include "guest/write_tracker.h"
 
 #include "base/bytes.h"
+#include "base/hash.h"
 
 #include <algorithm>
 
@@ -16,15 +17,17 @@ u64 page_size() {
 }
 
 // A page's state is one word: bit 0 protected, bit 1 opened (writable, but what is written there does not count), above
-// them the stamp of the arm() that protected it last. A page that is neither protected nor opened counts as written.
-struct WriteTracker::Region {
-    static constexpr u64 is_protected = 1, is_open = 2;
+// them the stamp of the arm() that protected it last. A page that is neither protected nor opened counts as written: 0
+// if it was never armed, `faulted` if a write opened it.
+struct WriteTracker::Region : std::enable_shared_from_this<WriteTracker::Region> {
+    static constexpr u64 is_protected = 1, is_open = 2, watched = is_protected | is_open, faulted = 4;
     static constexpr u64 stamped(u64 stamp, u64 flags) { return stamp << 2 | flags; }
-    static bool written(u64 state, u64 stamp) { return !(state & (is_protected | is_open)) || state >> 2 > stamp; }
+    static bool written(u64 state, u64 stamp) { return !(state & watched) || state >> 2 > stamp; }
 
     u64 given_start = 0;     // as add() was told
     u64 start = 0, size = 0; // the whole pages inside
     bool removed = false;    // under `lock`
+    u32 windows = 0;         // under `lock`: while_open() that run, which nothing may be protected under
     std::unique_ptr<std::atomic<u64>[]> pages;
     std::atomic_flag lock = ATOMIC_FLAG_INIT;
 
@@ -35,22 +38,10 @@ struct WriteTracker::Region {
         return mprotect(reinterpret_cast<void*>(start + first * page_size()), (last - first) * page_size(), access) ==
                0;
     }
-    // Makes pages writable and gives each that was protected the state that next(old) says. Where a boundary cannot be
-    // had the whole region becomes writable, which needs none, and counts as written.
-    template <class Next>
-    void unprotect(u64 first, u64 last, Next&& next) {
-        if (first == last)
-            return;
-        const bool done = set_access(first, last, PROT_READ | PROT_WRITE);
-        if (!done) {
-            first = 0;
-            last = size / page_size();
-            (void)set_access(first, last, PROT_READ | PROT_WRITE);
-        }
-        for (u64 i = first; i < last; ++i) {
-            const u64 old = pages[i].load(std::memory_order_relaxed);
-            pages[i].store(done ? next(old) : u64{0}, std::memory_order_release);
-        }
+    void forget_all() { // nothing is protected after it
+        for (u64 i = 0; i < size / page_size(); ++i)
+            pages[i].store(0, std::memory_order_release);
+        (void)set_access(0, size / page_size(), PROT_READ | PROT_WRITE);
     }
 };
 
@@ -94,12 +85,37 @@ private:
     const Table* table_;
 };
 
-WriteTracker::WriteTracker() : table_(new Table) {}
+WriteTracker::WriteTracker() : table_(new Table), journal_(std::make_unique<std::atomic<u64>[]>(journal_size)) {}
 
 WriteTracker::~WriteTracker() {
     const std::unique_ptr<const Table> last(table_.load());
     for (const auto& region : last->regions)
-        region->unprotect(0, region->size / page_size(), [](u64) { return u64{0}; });
+        region->forget_all();
+}
+
+// Before the page can be written: a reader that comes later finds it.
+void WriteTracker::note(u64 start, u64 pages) {
+    constexpr u64 most = 0xffff;
+    for (u64 done = 0; done < pages; done += most) {
+        const u64 slot = journal_head_.fetch_add(1), lap = (slot / journal_size + 1) & 0xfff;
+        journal_[slot % journal_size].store(
+            (start / page_size() + done) << 28 | std::min(pages - done, most) << 12 | lap, std::memory_order_release);
+    }
+}
+
+bool WriteTracker::journal(u64& cursor, std::vector<PageRange>& out) const {
+    const u64 head = journal_head_.load(std::memory_order_acquire);
+    if (head - cursor > journal_size) {
+        cursor = head;
+        return false;
+    }
+    for (; cursor < head; ++cursor) {
+        const u64 entry = journal_[cursor % journal_size].load(std::memory_order_acquire);
+        if ((entry & 0xfff) != ((cursor / journal_size + 1) & 0xfff))
+            return false; // overwritten, or not there yet: entries behind it are of others and may count
+        out.push_back({GuestAddress{(entry >> 28) * page_size()}, (entry >> 12 & 0xffff) * page_size()});
+    }
+    return true;
 }
 
 void WriteTracker::publish(std::unique_ptr<const Table> next) {
@@ -126,6 +142,7 @@ Result<void> WriteTracker::add(GuestAddress start, u64 size) {
                                         [](u64 a, const auto& r) { return a < r->start; });
     next->regions.insert(place, std::move(region));
     publish(std::move(next));
+    journal_head_.fetch_add(journal_size + 1);
     return {};
 }
 
@@ -142,9 +159,10 @@ void WriteTracker::remove(GuestAddress start) {
         // A thread that still sees the old table must not protect pages that nobody will open again.
         SpinLock hold(region->lock);
         region->removed = true;
-        region->unprotect(0, region->size / page_size(), [](u64) { return u64{0}; });
+        region->forget_all();
     }
     publish(std::move(next));
+    journal_head_.fetch_add(journal_size + 1);
 }
 
 // Calls visit(region, first page, last page + 1) for what is tracked of the range, and visit(nullptr, from, to) with
@@ -188,7 +206,7 @@ u64 WriteTracker::arm(GuestAddress start, u64 size) {
         if (i == last)
             return true; // the common case takes no lock: a write after this look faults
         SpinLock hold(region->lock);
-        if (region->removed)
+        if (region->removed || region->windows)
             return true;
         while (i < last) {
             u64 run = i;
@@ -256,13 +274,98 @@ void WriteTracker::open(GuestAddress start, u64 size) {
         if (!region)
             return true;
         SpinLock hold(region->lock);
-        if (region->removed)
-            return true;
-        region->unprotect(first, last, [](u64 old) {
-            return old & Region::is_protected ? Region::stamped(old >> 2, Region::is_open) : old;
-        });
+        if (!region->removed)
+            open_locked(*region, first, last);
         return true;
     });
+}
+
+void WriteTracker::open_locked(Region& region, u64 first, u64 last) {
+    if (first == last)
+        return;
+    for (u64 i = first; i < last; ++i) {
+        const u64 old = region.pages[i].load(std::memory_order_relaxed);
+        if (old & Region::is_protected)
+            region.pages[i].store(Region::stamped(old >> 2, Region::is_open), std::memory_order_release);
+    }
+    if (!region.set_access(first, last, PROT_READ | PROT_WRITE))
+        give_up(region);
+}
+
+void WriteTracker::close_locked(Region& region, u64 first, u64 last) {
+    const auto open = [&](u64 i) { return (region.pages[i].load(std::memory_order_relaxed) & Region::is_open) != 0; };
+    for (u64 i = first; i < last; ++i) {
+        u64 run = i;
+        while (run < last && open(run))
+            ++run;
+        if (run == i)
+            continue;
+        const bool done = region.set_access(i, run, PROT_READ);
+        if (!done)
+            note(region.start + i * page_size(), run - i);
+        for (; i < run; ++i) {
+            const u64 stamp = region.pages[i].load(std::memory_order_relaxed) >> 2;
+            region.pages[i].store(done ? Region::stamped(stamp, Region::is_protected) : 0, std::memory_order_release);
+        }
+    }
+}
+
+void WriteTracker::close(GuestAddress start, u64 size) {
+    const Reading reading(*this);
+    visit(reading.table(), start.value, size, [&](Region* region, u64 first, u64 last) {
+        if (!region)
+            return true;
+        SpinLock hold(region->lock);
+        if (!region->removed && !region->windows)
+            close_locked(*region, first, last);
+        return true;
+    });
+}
+
+void WriteTracker::while_open(GuestAddress start, u64 size, const std::function<void()>& work) {
+    struct Part {
+        std::shared_ptr<Region> region;
+        u64 first, last;
+        std::vector<u64> pages;
+        std::vector<Hash128> before;
+    };
+    std::vector<Part> parts;
+    {
+        const Reading reading(*this);
+        visit(reading.table(), start.value, size, [&](Region* region, u64 first, u64 last) {
+            if (region)
+                parts.push_back({region->shared_from_this(), first, last, {}, {}});
+            return true;
+        });
+    }
+    const auto bytes = [](const Region& r, u64 page) {
+        return Bytes(reinterpret_cast<const std::byte*>(r.start + page * page_size()), page_size());
+    };
+    // All are hashed before any is opened. A page that faults meanwhile counts anyway.
+    for (Part& p : parts)
+        for (u64 i = p.first; i < p.last; ++i)
+            if (p.region->pages[i].load(std::memory_order_acquire) & Region::is_protected) {
+                p.pages.push_back(i);
+                p.before.push_back(hash_bytes(bytes(*p.region, i)));
+            }
+    for (Part& p : parts) {
+        SpinLock hold(p.region->lock);
+        ++p.region->windows;
+        if (!p.region->removed)
+            open_locked(*p.region, p.first, p.last);
+    }
+    work();
+    for (Part& p : parts) {
+        {
+            SpinLock hold(p.region->lock);
+            if (--p.region->windows != 0 || p.region->removed)
+                continue;
+            close_locked(*p.region, p.first, p.last);
+        }
+        for (std::size_t i = 0; i < p.pages.size(); ++i)
+            if (hash_bytes(bytes(*p.region, p.pages[i])) != p.before[i])
+                mark(GuestAddress{p.region->start + p.pages[i] * page_size()}, page_size());
+    }
 }
 
 void WriteTracker::mark(GuestAddress start, u64 size) {
@@ -271,11 +374,36 @@ void WriteTracker::mark(GuestAddress start, u64 size) {
         if (!region)
             return true;
         SpinLock hold(region->lock);
-        if (region->removed)
-            return true;
-        region->unprotect(first, last, [](u64) { return u64{0}; });
+        const auto watched = [&](u64 i) {
+            return (region->pages[i].load(std::memory_order_relaxed) & Region::watched) != 0;
+        };
+        for (u64 i = first; i < last && !region->removed; ++i) {
+            u64 run = i;
+            while (run < last && watched(run))
+                ++run;
+            if (run > i)
+                mark_run(*region, i, run, 0);
+            i = run;
+        }
         return true;
     });
+}
+
+// States first, the journal next, the access last: a reader that finds the page in the journal finds it written too.
+void WriteTracker::mark_run(Region& region, u64 first, u64 last, u64 state) {
+    for (u64 i = first; i < last; ++i)
+        region.pages[i].store(state, std::memory_order_release);
+    note(region.start + first * page_size(), last - first);
+    if (!region.set_access(first, last, PROT_READ | PROT_WRITE))
+        give_up(region);
+}
+
+// The system has no room for another boundary between mappings: without protection the region needs none.
+void WriteTracker::give_up(Region& region) {
+    for (u64 i = 0; i < region.size / page_size(); ++i)
+        region.pages[i].store(0, std::memory_order_release);
+    note(region.start, region.size / page_size());
+    region.forget_all();
 }
 
 bool WriteTracker::handle_fault(u64 address, bool write) {
@@ -288,11 +416,24 @@ bool WriteTracker::handle_fault(u64 address, bool write) {
     if (place == regions.end() || address < (*place)->start)
         return false;
     Region& region = **place;
-    const u64 page = region.page_of(address);
     SpinLock hold(region.lock);
-    // Another thread may have opened the page since the access faulted; opening it again does no harm.
-    region.unprotect(page, page + 1, [](u64 old) { return old & Region::is_protected ? u64{0} : old; });
     faults_.fetch_add(1, std::memory_order_relaxed);
+    const auto state = [&](u64 i) { return region.pages[i].load(std::memory_order_relaxed); };
+    const u64 page = region.page_of(address);
+    // Another thread may have opened the page since the access faulted; opening it again does no harm.
+    if (!(state(page) & Region::is_protected)) {
+        (void)region.set_access(page, page + 1, PROT_READ | PROT_WRITE);
+        return true;
+    }
+    constexpr u64 longest = 64;
+    u64 before = 0;
+    while (before < longest && before < page && state(page - 1 - before) == Region::faulted)
+        ++before;
+    const u64 end = std::min(page + 1 + before, region.size / page_size());
+    u64 last = page + 1;
+    while (last < end && (state(last) & Region::is_protected))
+        ++last;
+    mark_run(region, page, last, Region::faulted);
     return true;
 }
 

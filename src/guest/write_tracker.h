@@ -2,11 +2,15 @@
 //
 // Protocol of a reader that copies guest bytes somewhere (a texture upload): stamp = arm(range); read the bytes; later
 // written_since(range, stamp) says whether to read again. arm() protects before the bytes are read, so a write between
-// the two is seen, never lost. Any number of readers may watch the same pages, each with its own stamps.
+// the two is seen, never lost. Any number of readers may watch the same pages, each with its own stamps. A reader with
+// many ranges asks journal() which pages changed at all.
+//
+// A page that faults right behind written ones takes as many of the following with it as lie written before it, so that
+// filling a texture from front to back costs a handful of faults; readers that care compare what they read.
 //
 // Pages are the host's. Only CPU writes are seen: on NVIDIA the GPU's writes to imported memory fault nobody; on CPU
-// devices they come from driver threads and look like the guest's. open() takes the protection off for those and for
-// imports (an import over read-only pages fails on NVIDIA).
+// devices they come from driver threads and look like the guest's. open() takes the protection off for those;
+// while_open() does for imports (an import over read-only pages fails on NVIDIA).
 //
 // Any thread. handle_fault() is async-signal-safe.
 #pragma once
@@ -15,6 +19,7 @@
 #include "base/types.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -48,9 +53,17 @@ public:
     // The pages of the range that were written after the stamp, merged, in address order.
     [[nodiscard]] std::vector<PageRange> pages_written_since(GuestAddress start, u64 size, u64 stamp) const;
 
-    // Makes the range writable without counting a write: for imports and for what the GPU or the library itself is
-    // about to store there. CPU writes go unseen until the next arm(); mark() reports one that is known.
+    // The pages that became written since `cursor` (0 at first), which moves on: what a reader with many ranges asks
+    // once a frame instead of asking for each. False: there were more than are kept, or ranges came or went, so that
+    // any page may have been written. Pages may come twice.
+    bool journal(u64& cursor, std::vector<PageRange>& out) const;
+
+    // Makes the range writable without counting a write: for what the GPU or the library itself is about to store
+    // there. CPU writes go unseen until close() or the next arm(); mark() reports one that is known.
     void open(GuestAddress start, u64 size);
+    void close(GuestAddress start, u64 size); // protects the opened pages again; their stamps stay
+    // Runs `work` with the range writable. Nothing is protected there meanwhile, and what the CPU changes counts.
+    void while_open(GuestAddress start, u64 size, const std::function<void()>& work);
     void mark(GuestAddress start, u64 size); // as if the CPU had written there
 
     // True if the fault was a write to a page protected here: it is writable now and the access can be repeated.
@@ -64,6 +77,11 @@ private:
     struct Table;
     class Reading; // keeps the table alive
     void publish(std::unique_ptr<const Table> next);
+    void note(u64 start, u64 pages);
+    void open_locked(Region& region, u64 first, u64 last); // with the region's lock held
+    void close_locked(Region& region, u64 first, u64 last);
+    void mark_run(Region& region, u64 first, u64 last, u64 state);
+    void give_up(Region& region);
     template <class Visit>
     void visit(const Table& table, u64 start, u64 size, Visit&& visit) const;
 
@@ -73,6 +91,10 @@ private:
     std::vector<std::unique_ptr<const Table>> retired_;
     std::atomic<u64> epoch_ = 0;
     std::atomic<u64> faults_ = 0;
+    // A ring of runs of pages: page number, pages, and the low bits of the lap that wrote the entry.
+    static constexpr u64 journal_size = 8192;
+    std::unique_ptr<std::atomic<u64>[]> journal_;
+    std::atomic<u64> journal_head_ = 0;
 };
 
 // Routes SIGSEGV and SIGBUS of this process to the tracker, and what is not its to the handler that was there before.
