@@ -59,6 +59,11 @@ constexpr Integers newer = [] {
     return out;
 }();
 
+int compiler_minor() {
+    const std::lock_guard lock(host().mutex);
+    return host().compiler_minor;
+}
+
 // What the application's SDK expects (ledger OBJ-222), unless it was chosen.
 ApiVersion api_version() {
     const std::lock_guard lock(host().mutex);
@@ -144,8 +149,8 @@ void nvnDeviceGetInteger(const NVNdevice*, NVNdeviceInfo pname, int* value) {
         *value = selector == NVN_DEVICE_INFO_API_MAJOR_VERSION ? version.major : version.minor;
         return;
     }
-    if (is_newer && selector == NVN_DEVICE_INFO_GLSLC_MAX_SUPPORTED_GPU_CODE_MINOR_VERSION) {
-        *value = newer_code_minor(version.minor);
+    if (selector == NVN_DEVICE_INFO_GLSLC_MAX_SUPPORTED_GPU_CODE_MINOR_VERSION) {
+        *value = std::max(is_newer ? newer_code_minor(version.minor) : older[selector], compiler_minor());
         return;
     }
     if (selector > last_integer) {

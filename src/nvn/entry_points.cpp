@@ -18,11 +18,13 @@ namespace {
 enum RowNumber : unsigned {
 #define BUILT(name) row_##name,
 #define STUB(name) row_##name,
+#define HINT(name) row_##name,
 #define UNKNOWN(name) row_##name,
 #include "nvn/entry_points_commands.def"
 #include "nvn/entry_points_objects.def"
 #undef BUILT
 #undef STUB
+#undef HINT
 #undef UNKNOWN
     row_nvnBootstrapLoader,
     row_nvnSetExternalDebuggerEnabledNVX,
@@ -32,11 +34,13 @@ enum RowNumber : unsigned {
 constexpr std::array<const char*, row_count> row_names = {
 #define BUILT(name) #name,
 #define STUB(name) #name,
+#define HINT(name) #name,
 #define UNKNOWN(name) #name,
 #include "nvn/entry_points_commands.def"
 #include "nvn/entry_points_objects.def"
 #undef BUILT
 #undef STUB
+#undef HINT
 #undef UNKNOWN
     "nvnBootstrapLoader",
     "nvnSetExternalDebuggerEnabledNVX",
@@ -45,7 +49,13 @@ constexpr std::array<const char*, row_count> row_names = {
 // Calls of each stub. Process-wide, as the functions are.
 std::array<std::atomic<u64>, row_count> stub_calls;
 
+void write_to_trace(unsigned row) {
+    if (tracing())
+        TraceLine{row_names[row]};
+}
+
 void stub_called(unsigned row) {
+    write_to_trace(row);
     if (stub_calls[row].fetch_add(1, std::memory_order_relaxed) == 0)
         log::error("{}: not built yet, the call does nothing", row_names[row]);
     if (host().unimplemented_abort)
@@ -56,6 +66,12 @@ void stub_called(unsigned row) {
 template <unsigned Row>
 u64 stub() {
     stub_called(Row);
+    return 0;
+}
+
+template <unsigned Row>
+u64 hint() {
+    write_to_trace(Row);
     return 0;
 }
 
@@ -73,11 +89,13 @@ std::vector<EntryPoint> make_table() {
     std::vector<EntryPoint> rows = {
 #define BUILT(name) {#name, generic(&heaviside::nvn::name), EntryStatus::Built},
 #define STUB(name) {#name, generic(&stub<row_##name>), EntryStatus::Stub},
+#define HINT(name) {#name, generic(&hint<row_##name>), EntryStatus::Hint},
 #define UNKNOWN(name) {#name, generic(&stub<row_##name>), EntryStatus::Unknown},
 #include "nvn/entry_points_commands.def"
 #include "nvn/entry_points_objects.def"
 #undef BUILT
 #undef STUB
+#undef HINT
 #undef UNKNOWN
         {"nvnBootstrapLoader", generic(&look_up), EntryStatus::Built},
         {"nvnSetExternalDebuggerEnabledNVX", generic(&set_external_debugger_enabled_nvx), EntryStatus::Built},

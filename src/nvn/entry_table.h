@@ -13,6 +13,7 @@ namespace heaviside::nvn {
 enum class EntryStatus : u8 {
     Built,
     Stub,   // prototype known; the function reports itself and returns 0
+    Hint,   // the name is known, its prototype is not; what it sets changes no pixel: accepted, returns 0
     Unknown // the name is known, its prototype is not; as Stub
 };
 

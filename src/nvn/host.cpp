@@ -62,6 +62,11 @@ void set_sdk_version(int major) {
     host().sdk_major = major;
 }
 
+void set_compiler_version(int minor) {
+    const std::lock_guard lock(host().mutex);
+    host().compiler_minor = minor;
+}
+
 void set_blocking_hooks(BlockingHooks hooks) {
     const std::lock_guard lock(host().mutex);
     host().blocking = hooks;

@@ -36,7 +36,7 @@ struct Host {
     CallableWrapper wrapper;
     BlockingHooks blocking;
     DebugCallback debug_callback;
-    int api_major = 0, api_minor = 0, sdk_major = 0;
+    int api_major = 0, api_minor = 0, sdk_major = 0, compiler_minor = 0;
     std::vector<stream::DeviceModes> device_modes; // of devices 1, 2, ...; those of ended ones stay
     std::atomic<bool> unimplemented_abort = false;
 };

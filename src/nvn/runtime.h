@@ -45,6 +45,9 @@ void set_api_version(int major, int minor);
 // The major version of the SDK that the application was built with: up to 10 means API 53.313, later ones and 0 (not
 // known) 55.15.
 void set_sdk_version(int major);
+// The minor GPU code version that the application's own shader compiler writes (1.20: 20; 0: it has none). The range
+// that nvnDeviceGetInteger reports always reaches it: applications compare the two and do without shaders otherwise.
+void set_compiler_version(int minor);
 
 // Brackets a call that may block (finish, waits, acquire), so that a runtime can give the core away meanwhile.
 struct BlockingHooks {

@@ -33,7 +33,9 @@ int list_unimplemented(bool json) {
     for (const nvn::EntryPoint& entry : nvn::entry_points()) {
         if (entry.status == nvn::EntryStatus::Built)
             continue;
-        const char* const reason = entry.status == nvn::EntryStatus::Unknown ? "prototype unknown" : "not built yet";
+        const char* const reason = entry.status == nvn::EntryStatus::Unknown ? "prototype unknown"
+                                   : entry.status == nvn::EntryStatus::Hint  ? "accepted without effect"
+                                                                             : "not built yet";
         if (json)
             names.push_back({{"name", entry.name}, {"reason", reason}});
         else

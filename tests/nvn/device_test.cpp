@@ -63,6 +63,22 @@ TEST(Device, ShaderCodeVersionsReachOneSixteen) { // OBJ-226
     EXPECT_LE(integer(0x31), 9);
 }
 
+TEST(Device, ShaderCodeVersionsReachTheApplicationsCompiler) { // OBJ-226, SHD-161
+    test::load_procs();
+    set_compiler_version(20);
+    EXPECT_EQ(integer(0x30), 20);
+    EXPECT_EQ(integer(0x31), 5); // what it carries from before stays good
+    set_compiler_version(12);    // older than what can be translated
+    EXPECT_EQ(integer(0x30), 16);
+    set_api_version(231, 30);
+    EXPECT_EQ(integer(0x30), 17);
+    set_compiler_version(19);
+    EXPECT_EQ(integer(0x30), 19);
+    set_compiler_version(0);
+    set_api_version(0, 0);
+    EXPECT_EQ(integer(0x30), 16);
+}
+
 TEST(Device, ApiVersionIsTheConfiguredOne) { // GFX-056, OBJ-222
     test::load_procs();
     EXPECT_EQ(integer(0), 55);
