@@ -26,8 +26,10 @@ enum class Lent : u8 {
 struct CommandBuffer {
     u32 magic;
     u8 recording;
-    u8 command_callback_enabled;
-    u8 control_callback_enabled;
+    u8 command_callback_enabled : 1;
+    u8 control_callback_enabled : 1;
+    u8 control_is_lent : 1;
+    u8 pad;
     Lent lent;
     std::byte* cursor; // where the next record goes
     u8 application[8]; // byte 0 is stored to by code inlined from SDK headers (ledger OBJ-003): nothing of ours here

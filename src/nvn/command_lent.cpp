@@ -44,11 +44,45 @@ std::span<std::byte> LentMemory::take(u64 bytes, u64 recording, Bytes owner) {
 
 std::span<std::byte> LentMemory::take_control() {
     const std::lock_guard lock(mutex_);
+    const auto dead = std::ranges::find_if(control_, [](const ControlBlock& b) { return !b.held && b.lists == 0; });
+    if (dead != control_.end()) {
+        dead->held = true;
+        return {dead->memory.get(), control_bytes};
+    }
     if (total_ + control_bytes > limit)
         return {};
     total_ += control_bytes;
-    control_.push_back(std::make_unique_for_overwrite<std::byte[]>(control_bytes));
-    return {control_.back().get(), control_bytes};
+    control_.push_back({std::make_unique_for_overwrite<std::byte[]>(control_bytes)});
+    return {control_.back().memory.get(), control_bytes};
+}
+
+void LentMemory::control_used(const void* block, Bytes first_piece, u64 handle) {
+    const std::lock_guard lock(mutex_);
+    const auto used = std::ranges::find_if(control_, [&](const ControlBlock& b) { return b.memory.get() == block; });
+    if (used == control_.end())
+        return;
+    const u64 start = address_of(first_piece.data()), end = start + first_piece.size();
+    auto list = lists_.upper_bound(start);
+    if (list != lists_.begin() && std::prev(list)->second.end > start)
+        --list;
+    while (list != lists_.end() && list->first < end && list->second.handle != handle) {
+        for (const u32 dead : list->second.blocks)
+            --control_[dead].lists;
+        list = lists_.erase(list);
+    }
+    List& alive = lists_.try_emplace(start, List{end, handle, {}}).first->second;
+    const auto index = static_cast<u32>(used - control_.begin());
+    if (std::ranges::find(alive.blocks, index) == alive.blocks.end()) {
+        alive.blocks.push_back(index);
+        ++used->lists;
+    }
+}
+
+void LentMemory::leave_control(const void* block) {
+    const std::lock_guard lock(mutex_);
+    for (ControlBlock& b : control_)
+        if (b.memory.get() == block)
+            b.held = false;
 }
 
 void LentMemory::written_slowly(u64 recording, Bytes stored) {

@@ -43,6 +43,25 @@ void use_control(CommandBuffer& buffer, std::span<u64> entries) {
     buffer.control_end = entries.data() + entries.size();
 }
 
+// Says what list the entries in a lent block belong to: the block is lent again when the list is recorded over.
+void note_control(const CommandBuffer& buffer) {
+    if (!buffer.control_is_lent || buffer.handle == 0)
+        return;
+    const ControlEntry first(*reinterpret_cast<const u64*>(buffer.handle));
+    // An empty list is over with the next one at its place.
+    const auto* const piece = reinterpret_cast<const std::byte*>(first.address());
+    lent_memory().control_used(buffer.control_start,
+                               piece ? Bytes(piece, first.words() * u64{4}) : Bytes(buffer.piece, 4), buffer.handle);
+}
+
+void leave_control(CommandBuffer& buffer) {
+    if (!buffer.control_is_lent)
+        return;
+    note_control(buffer);
+    lent_memory().leave_control(buffer.control_start);
+    buffer.control_is_lent = 0;
+}
+
 // Room for one entry and, behind an entry that is not the last, for a jump (ledger OBJ-112).
 bool make_control_room(NVNcommandBuffer* object, CommandBuffer& buffer, bool last) {
     const i64 needed = last ? 1 : 2;
@@ -56,7 +75,9 @@ bool make_control_room(NVNcommandBuffer* object, CommandBuffer& buffer, bool las
                 report_error("nvnCommandBuffer", "no control memory left to lend; commands are dropped");
                 return false;
             }
+            leave_control(buffer);
             use_control(buffer, {reinterpret_cast<u64*>(lent.data()), lent.size() / sizeof(u64)});
+            buffer.control_is_lent = 1;
             return true;
         }
         asked = true;
@@ -162,8 +183,10 @@ NVNboolean nvnCommandBufferInitialize(NVNcommandBuffer* cmdBuf, NVNdevice* devic
 }
 
 void nvnCommandBufferFinalize(NVNcommandBuffer* cmdBuf) {
-    if (CommandBuffer* const buffer = as_valid(cmdBuf, __func__))
+    if (CommandBuffer* const buffer = as_valid(cmdBuf, __func__)) {
+        leave_control(*buffer);
         buffer->magic = 0; // recordings live on in their memory
+    }
 }
 
 void nvnCommandBufferSetDebugLabel(NVNcommandBuffer* cmdBuf, const char*) {
@@ -259,6 +282,7 @@ void nvnCommandBufferAddControlMemory(NVNcommandBuffer* cmdBuf, void* memory, si
         report_error(__func__, "{} bytes at {} hold no control list", size, memory);
         return;
     }
+    leave_control(*buffer);
     use_control(*buffer, {reinterpret_cast<u64*>(start), (end - start) / sizeof(u64)});
     buffer->control_granted = size;
 }
@@ -317,6 +341,7 @@ NVNcommandHandle nvnCommandBufferEndRecording(NVNcommandBuffer* cmdBuf) {
         return 0;
     }
     end_list(cmdBuf, *buffer);
+    note_control(*buffer);
     buffer->recording = 0;
     if (buffer->lent == Lent::ToRecording) { // it goes when this recording goes: the next one does not move in
         buffer->used = used_bytes(*buffer);
