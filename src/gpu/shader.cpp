@@ -244,6 +244,11 @@ void ShaderLibrary::wait_all() {
 }
 
 void ShaderLibrary::make(Shader& shader) {
+    // Of the first shaders that two threads make at once, the validation layer sometimes says that Vulkan has none of
+    // their capabilities, not even Shader: its table is not filled yet.
+    std::unique_lock one_at_a_time(validated_, std::defer_lock);
+    if (device_->options.validation)
+        one_at_a_time.lock();
     const auto start = std::chrono::steady_clock::now();
     const Result<void> done = make_object(shader);
     const auto spent = std::chrono::steady_clock::now() - start;

@@ -66,6 +66,7 @@ private:
     const Device* device_;
     const BindingLayout* layout_;
     mutable std::mutex mutex_;
+    std::mutex validated_; // one shader at a time under the validation layer
     std::condition_variable work_ready_, work_done_;
     std::deque<Shader*> queue_;
     std::unordered_map<Hash128, std::unique_ptr<Shader>> shaders_;
