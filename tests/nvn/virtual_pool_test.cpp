@@ -61,8 +61,7 @@ TEST(VirtualPool, TheCpuFindsWhatIsMappedInOnePiece) { // GFX-031, OBJ-013
     ASSERT_TRUE(pool.map(&physical, 0x30000, 0x2000, page)); // the buffer's second page
     EXPECT_EQ(nvnBufferMap(&buffer), nullptr);
     EXPECT_EQ(nvnMemoryPoolMap(&pool.object), nullptr);
-    VirtualPool hidden(device, 0x10000,
-                       flags & ~NVN_MEMORY_POOL_FLAGS_CPU_CACHED | NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS);
+    VirtualPool hidden(device, 0x10000, NVN_MEMORY_POOL_FLAGS_VIRTUAL | NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS);
     ASSERT_TRUE(hidden.map(&physical, 0, 0, 0x10000));
     EXPECT_EQ(nvnMemoryPoolMap(&hidden.object), nullptr);
 }
