@@ -37,6 +37,7 @@ struct DeviceRequest {
     VkPhysicalDeviceBorderColorSwizzleFeaturesEXT border_swizzle{};
     VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT non_seamless{};
     VkPhysicalDeviceImage2DViewOf3DFeaturesEXT view_2d_of_3d{};
+    VkPhysicalDeviceImageViewMinLodFeaturesEXT view_min_lod{};
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
     VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV atomic_float16{};
     VkPhysicalDeviceConditionalRenderingFeaturesEXT conditional{};
@@ -190,6 +191,9 @@ const std::array<Row, feature_count> rows{{
      [](R& r) -> Bits {
          return {&r.view_2d_of_3d.image2DViewOf3D, &r.view_2d_of_3d.sampler2DViewOf3D};
      }},
+    {{Feature::ImageViewMinLod, "image_view_min_lod", "VK_EXT_image_view_min_lod",
+      "unmapped levels are made from the first mapped one"},
+     [](R& r) -> Bits { return {&r.view_min_lod.minLod}; }},
     {{Feature::Astc, "astc", nullptr, "ASTC is decoded when it is uploaded"},
      HEAVISIDE_CORE(textureCompressionASTC_LDR)},
     {{Feature::Bc, "bc", nullptr, "BC formats are decoded when they are uploaded"},
@@ -322,6 +326,8 @@ void build_chain(DeviceRequest& r, const std::function<bool(const char*)>& has) 
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT);
     extension("VK_EXT_image_2d_view_of_3d", r.view_2d_of_3d,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_2D_VIEW_OF_3D_FEATURES_EXT);
+    extension("VK_EXT_image_view_min_lod", r.view_min_lod,
+              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_MIN_LOD_FEATURES_EXT);
     extension("VK_EXT_shader_atomic_float", r.atomic_float,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
     extension("VK_NV_shader_atomic_fp16_vector", r.atomic_float16,

@@ -74,6 +74,7 @@ enum class Feature : u8 {
     NonSeamlessCubes,
     CubeArrays,
     View2dOf3d,
+    ImageViewMinLod,
     Astc,
     Bc,
     StorageWithoutFormat,

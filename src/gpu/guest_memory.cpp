@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace heaviside::gpu {
@@ -71,6 +75,16 @@ void free_a_little_host_memory(const Device& device, u32 types) {
     }
 }
 
+// What the process has mapped in and next to a range that could not be imported.
+void log_regions(u64 start, u64 size) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        u64 from = 0, to = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= start + size && to >= start)
+            log::warning("mapped there: {}", line);
+    }
+}
+
 // The memory type among `types` that the CPU reads fastest.
 std::optional<u32> best_type(const Device& device, u32 types) {
     std::optional<u32> best;
@@ -97,9 +111,6 @@ Result<void> GuestMemory::import(Piece& piece) {
     const u64 alignment = std::max(d.capabilities.import_alignment, guest::page_size());
     const u64 start = piece.start / alignment * alignment;
     const u64 size = align_up(piece.start + piece.size, alignment) - start;
-    // An import over read-only pages is refused or, worse, loses the GPU's writes.
-    if (tracker_)
-        tracker_->open(GuestAddress{start}, size);
     void* const pointer = reinterpret_cast<void*>(start);
     constexpr auto handle_type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     VkMemoryHostPointerPropertiesEXT properties{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
@@ -139,6 +150,7 @@ Result<void> GuestMemory::import(Piece& piece) {
     }
     if (r != VK_SUCCESS) {
         free_a_little_host_memory(d, 1u << *type);
+        log_regions(start, size);
         return fail("{} after {} attempts", name(r), attempt);
     }
     d.count(Object::Memory, 1);
@@ -159,7 +171,16 @@ Result<std::unique_ptr<GuestMemory::Piece>> GuestMemory::make_piece(const guest:
     piece->start = start;
     piece->size = size;
     piece->serial = range.serial;
-    const Result<void> imported = import(*piece);
+    // An import over read-only pages is refused or, worse, loses the GPU's writes.
+    Result<void> imported;
+    if (tracker_ && device_->has(Feature::ExternalMemoryHost)) {
+        const u64 alignment = std::max(device_->capabilities.import_alignment, guest::page_size());
+        const u64 first = start / alignment * alignment;
+        tracker_->while_open(GuestAddress{first}, align_up(start + size, alignment) - first,
+                             [&] { imported = import(*piece); });
+    } else {
+        imported = import(*piece);
+    }
     if (!imported) {
         if (device_->has(Feature::ExternalMemoryHost)) {
             ++failed_imports_;
@@ -219,6 +240,19 @@ Result<BufferSlice> GuestMemory::resolve(GuestAddress address, u64 size) {
     if (last_ && last_->holds(address.value, size))
         return last_->slice(address.value, size);
     const auto range = memory_->find(address);
+    if (!range && !table_.empty()) {
+        u64 parts = 0;
+        GuestAddress found{0};
+        const bool inside = table_.visit(address.value, size, [&](const guest::MappedPart& part) {
+            ++parts;
+            found.value = part.physical;
+        });
+        if (inside && parts == 1 && found.value)
+            return resolve(found, size);
+        if (inside)
+            return fail("virtual range {:#x}+{:#x}: {}", address.value, size,
+                        parts == 1 ? "not mapped" : "mapped in pieces");
+    }
     if (!range)
         return fail("address {:#x} is in no memory pool", address.value);
     if (!range->contains(address, size))
@@ -231,8 +265,34 @@ Result<BufferSlice> GuestMemory::resolve(GuestAddress address, u64 size) {
     return last_->slice(address.value, size);
 }
 
+Result<BufferSlice> GuestMemory::resolve_open_ended(GuestAddress address) {
+    address = physical(address);
+    const auto range = memory_->find(address);
+    if (!range)
+        return fail("address {:#x} is in no memory pool", address.value);
+    const u64 to_pool_end = range->end() - address;
+    const u64 to_piece_end = piece_size_ - (address - range->start) % piece_size_;
+    const u64 size = std::min(to_pool_end, std::max(to_piece_end, open_ended));
+    if (size > to_piece_end && !device_->has(Feature::ExternalMemoryHost))
+        return resolve(address, to_piece_end);
+    return resolve(address, size);
+}
+
+GuestAddress GuestMemory::physical(GuestAddress address) const {
+    if (table_.empty())
+        return address;
+    GuestAddress out = address;
+    table_.visit(address.value, 1, [&out](const guest::MappedPart& part) { out.value = part.physical; });
+    return out;
+}
+
 template <class Visit>
 void GuestMemory::for_each_mirror(GuestAddress address, u64 size, Visit&& visit) {
+    if (!table_.empty() && table_.visit(address.value, size, [&](const guest::MappedPart& part) {
+            if (part.physical)
+                for_each_mirror(GuestAddress{part.physical}, part.size, visit);
+        }))
+        return;
     const u64 begin = address.value, end = begin + size;
     auto it = pieces_.upper_bound(begin);
     if (it != pieces_.begin())
@@ -258,6 +318,8 @@ void GuestMemory::publish_to_guest(GuestAddress address, u64 size) {
         if (tracker_)
             tracker_->open(GuestAddress{from}, bytes);
         std::memcpy(reinterpret_cast<void*>(from), p.mirror.whole().mapped + (from - p.start), bytes);
+        if (tracker_)
+            tracker_->close(GuestAddress{from}, bytes);
     });
 }
 
@@ -294,7 +356,32 @@ void GuestMemory::remapped(GuestAddress address, u64 size) {
     drop_if([&](const Piece& p) { return p.start < address.value + size && address.value < p.start + p.size; });
 }
 
-Result<GuestMemory::Map> GuestMemory::memory_map() {
+// Pieces by their guest addresses, and the mapped runs of virtual pools, cut where the pieces behind them end.
+std::vector<std::byte> GuestMemory::map_bytes() {
+    std::vector<shader::MemoryRange> ranges;
+    for (const auto& [start, piece] : pieces_)
+        ranges.push_back({start, piece->size, piece->slice(start, 1).address});
+    table_.visit_runs([&](const guest::MappedPart& run) {
+        for (u64 done = 0; done < run.size;) {
+            const u64 at = run.physical + done;
+            auto next = pieces_.upper_bound(at);
+            const Piece* piece = next == pieces_.begin() ? nullptr : std::prev(next)->second.get();
+            if (!piece || !piece->holds(at, 1)) // its pool is gone
+                return;
+            const u64 size = std::min(run.size - done, piece->start + piece->size - at);
+            ranges.push_back({run.address + done, size, piece->slice(at, 1).address});
+            done += size;
+        }
+    });
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.guest < b.guest; });
+    const shader::MemoryMap header{static_cast<u32>(ranges.size()), 0};
+    std::vector<std::byte> out(sizeof header + ranges.size() * sizeof(shader::MemoryRange));
+    std::memcpy(out.data(), &header, sizeof header);
+    std::memcpy(out.data() + sizeof header, ranges.data(), out.size() - sizeof header);
+    return out;
+}
+
+Result<GuestMemory::Map> GuestMemory::memory_map(Commands* commands) {
     if (memory_->version() != map_memory_version_) {
         update();
         for (const guest::Range& range : memory_->ranges())
@@ -303,25 +390,44 @@ Result<GuestMemory::Map> GuestMemory::memory_map() {
                     return tl::unexpected(piece.error());
         map_memory_version_ = version_;
     }
-    if (map_ && map_version_ == pieces_version_)
+    if (map_ && map_version_ == pieces_version_ && map_table_version_ == table_.generation())
         return Map{map_.whole(), false};
-    std::vector<shader::MemoryRange> ranges;
-    for (const auto& [start, piece] : pieces_)
-        ranges.push_back({start, piece->size, piece->slice(start, 1).address});
-    const shader::MemoryMap header{static_cast<u32>(ranges.size()), 0};
-    const u64 bytes = ranges.size() * sizeof(shader::MemoryRange);
-    auto buffer = create_buffer(*device_, sizeof header + std::max<u64>(bytes, 8), MemoryKind::Upload, "memory map");
-    if (!buffer)
-        return tl::unexpected(buffer.error());
-    std::memcpy(buffer->whole().mapped, &header, sizeof header);
-    if (bytes)
-        std::memcpy(buffer->whole().mapped + sizeof header, ranges.data(), bytes);
-    flush(*device_, *buffer);
-    if (map_)
-        queue_->retire(std::move(map_));
-    map_ = std::move(*buffer);
+    const std::vector<std::byte> bytes = map_bytes();
+    const bool in_place = commands && map_ && bytes.size() <= map_.whole().size;
+    if (in_place) {
+        const auto staged = queue_->arena().push(bytes, 16);
+        if (!staged)
+            return tl::unexpected(staged.error());
+        const VkCommandBuffer c = commands->prologue();
+        const VkMemoryBarrier2 ordered{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,   nullptr,
+                                       VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, VK_ACCESS_2_MEMORY_WRITE_BIT,
+                                       VK_PIPELINE_STAGE_2_COPY_BIT,         VK_ACCESS_2_TRANSFER_WRITE_BIT};
+        VkDependencyInfo dependency{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
+        dependency.memoryBarrierCount = 1;
+        dependency.pMemoryBarriers = &ordered;
+        device_->vk.vkCmdPipelineBarrier2(c, &dependency);
+        const VkBufferCopy copy{staged->offset, 0, bytes.size()};
+        device_->vk.vkCmdCopyBuffer(c, staged->buffer, map_.whole().buffer, 1, &copy);
+    } else {
+        constexpr u64 smallest = 64; // entries; grows by doubling
+        const u64 room = sizeof(shader::MemoryMap) + smallest * sizeof(shader::MemoryRange);
+        auto buffer = create_buffer(*device_, std::max<u64>(room, bytes.size() * 2), MemoryKind::Upload, "memory map");
+        if (!buffer)
+            return tl::unexpected(buffer.error());
+        std::memcpy(buffer->whole().mapped, bytes.data(), bytes.size());
+        flush(*device_, *buffer);
+        if (map_ && commands && queue_->completed() < queue_->submitted()) {
+            ++map_waits_; // the work in flight reads the descriptor that names the old one
+            if (const auto waited = queue_->wait(queue_->submitted()); !waited)
+                return tl::unexpected(waited.error());
+        }
+        if (map_)
+            queue_->retire(std::move(map_));
+        map_ = std::move(*buffer);
+    }
     map_version_ = pieces_version_;
-    return Map{map_.whole(), true};
+    map_table_version_ = table_.generation();
+    return Map{map_.whole(), !in_place};
 }
 
 GuestMemory::Statistics GuestMemory::statistics() const {
@@ -335,6 +441,7 @@ GuestMemory::Statistics GuestMemory::statistics() const {
     for (const auto& piece : straddling_)
         add(*piece);
     s.failed_imports = failed_imports_;
+    s.map_waits = map_waits_;
     return s;
 }
 

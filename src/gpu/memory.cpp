@@ -213,6 +213,10 @@ Result<Owned<VkImageView>> create_view(const Device& device, const Image& image,
     VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
     if (view.usage)
         info.pNext = &usage;
+    VkImageViewMinLodCreateInfoEXT least{VK_STRUCTURE_TYPE_IMAGE_VIEW_MIN_LOD_CREATE_INFO_EXT, info.pNext,
+                                         static_cast<f32>(view.least_level)};
+    if (view.least_level > view.base_level && device.has(Feature::ImageViewMinLod))
+        info.pNext = &least;
     info.image = image.get();
     info.viewType = view.type;
     info.format = view.format == VK_FORMAT_UNDEFINED ? image.description().format : view.format;

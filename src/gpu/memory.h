@@ -93,6 +93,7 @@ struct ViewDescription {
     VkComponentMapping swizzle{};
     VkImageAspectFlags aspects = 0; // 0: all of the format
     u32 base_level = 0, levels = 1, base_layer = 0, layers = 1;
+    u32 least_level = 0; // of the image: samples see nothing finer. Where the device has ImageViewMinLod, else ignored
     VkImageUsageFlags usage = 0; // 0: the image's; needed where the view's format supports less than the image's
 };
 [[nodiscard]] Result<Owned<VkImageView>> create_view(const Device& device, const Image& image,

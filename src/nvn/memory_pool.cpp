@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace heaviside::nvn {
 
@@ -16,6 +17,16 @@ constexpr u32 access_flags = NVN_MEMORY_POOL_FLAGS_CPU_UNCACHED | NVN_MEMORY_POO
 
 bool has_cpu_access(const MemoryPool& pool) {
     return pool.memory && !(pool.flags & NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS);
+}
+
+// Where the CPU finds a range of a pool. A virtual one has no bytes of its own: if all of the range is mapped in one
+// piece, those of the physical pool are meant. Null: no access, or no such piece.
+void* cpu_address(u32 flags, u64 address, u64 size) {
+    if (flags & NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS)
+        return nullptr;
+    if (flags & NVN_MEMORY_POOL_FLAGS_VIRTUAL)
+        address = host().virtual_pools.physical(address, size).value_or(0);
+    return reinterpret_cast<void*>(address);
 }
 
 // [offset, offset + size) of the pool, cut to it, as an address range; size 0 if nothing is left.
@@ -124,6 +135,10 @@ void nvnMemoryPoolFinalize(NVNmemoryPool* pool) {
     MemoryPool* p = as_valid(pool, "nvnMemoryPoolFinalize");
     if (!p)
         return;
+    if (p->memory && !host().pools.is_shared(p->serial)) { // nothing shows these bytes any more
+        if (const auto unmapped = host().virtual_pools.unmap_physical(p->address, p->size); !unmapped.empty())
+            sink().memory_mapped(unmapped);
+    }
     sink().memory_pool_destroyed(p->address);
     lent_memory().written(0, {p->memory, p->memory ? p->size : 0});
     if (p->memory)
@@ -137,7 +152,7 @@ void nvnMemoryPoolSetDebugLabel(NVNmemoryPool*, const char*) {}
 
 void* nvnMemoryPoolMap(const NVNmemoryPool* pool) {
     const MemoryPool* p = as_valid(pool, "nvnMemoryPoolMap");
-    return p && has_cpu_access(*p) ? p->memory : nullptr;
+    return p ? cpu_address(p->flags, p->address, p->size) : nullptr;
 }
 
 NVNbufferAddress nvnMemoryPoolGetBufferAddress(const NVNmemoryPool* pool) {
@@ -179,6 +194,7 @@ NVNboolean nvnMemoryPoolMapVirtual(NVNmemoryPool* pool, int numRequests, const N
         return NVN_FALSE;
     }
     bool all = true;
+    std::vector<stream::MemoryMapping> mapped;
     for (const NVNmappingRequest& request : std::span(requests, static_cast<std::size_t>(numRequests))) {
         stream::MemoryMapping mapping{p->address + static_cast<u64>(request.virtualOffset), request.size, 0};
         if (request.physicalPool) {
@@ -191,13 +207,15 @@ NVNboolean nvnMemoryPoolMapVirtual(NVNmemoryPool* pool, int numRequests, const N
             }
             mapping.physical = physical->address + offset;
         }
-        if (auto mapped = host().virtual_pools.map(mapping); !mapped) {
-            report_error(call, "{}", mapped.error().message);
+        if (auto done = host().virtual_pools.map(mapping); !done) {
+            report_error(call, "{}", done.error().message);
             all = false;
             continue;
         }
-        sink().memory_mapped({&mapping, 1});
+        mapped.push_back(mapping);
     }
+    if (!mapped.empty())
+        sink().memory_mapped(mapped);
     return boolean(all);
 }
 
@@ -294,9 +312,7 @@ NVNbufferAddress nvnBufferGetAddress(const NVNbuffer* buffer) {
 
 void* nvnBufferMap(const NVNbuffer* buffer) {
     const Buffer* b = as_valid(buffer, "nvnBufferMap");
-    if (!b || b->pool_flags & (NVN_MEMORY_POOL_FLAGS_CPU_NO_ACCESS | NVN_MEMORY_POOL_FLAGS_VIRTUAL))
-        return nullptr;
-    return reinterpret_cast<void*>(b->pool_address + static_cast<u64>(b->offset));
+    return b ? cpu_address(b->pool_flags, b->pool_address + static_cast<u64>(b->offset), b->size) : nullptr;
 }
 
 size_t nvnBufferGetSize(const NVNbuffer* buffer) {

@@ -33,6 +33,15 @@ Result<void> PoolTable::add(const Pool& pool, guest::Memory& memory) {
     return {};
 }
 
+bool PoolTable::is_shared(u64 serial) const {
+    const std::lock_guard lock(mutex_);
+    const auto pool = std::ranges::find(pools_, serial, &Pool::serial);
+    return pool != pools_.end() && std::ranges::any_of(pools_, [&](const Pool& other) {
+               return other.serial != serial && other.address < pool->address + pool->size &&
+                      other.address + other.size > pool->address;
+           });
+}
+
 void PoolTable::remove(u64 serial, guest::Memory& memory) {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(pools_, serial, &Pool::serial);

@@ -19,9 +19,11 @@ public:
     // Any thread. Errors: the memory refuses the range.
     [[nodiscard]] Result<void> add(const Pool& pool, guest::Memory& memory);
     void remove(u64 serial, guest::Memory& memory);
+    // Whether other live pools have some of its storage.
+    [[nodiscard]] bool is_shared(u64 serial) const;
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::vector<Pool> pools_;
 };
 

@@ -85,27 +85,6 @@ Result<TexelRange> locate(const Texture& t, const TextureView* view, const NVNco
     return out;
 }
 
-// Calls visit(storage) with the texture's storage: in place in a pool with memory, a gathered copy in a virtual pool,
-// whose changes go back if `writes`. The pool object is not looked at: it may be gone or overwritten (ledger OBJ-095).
-template <class Visit>
-void with_storage(const char* call, const Texture& t, bool writes, Visit visit) {
-    const u64 address = t.description.address;
-    if (!host().virtual_pools.contains(
-            address)) { // asked first: a pool that was never ended may have been there before
-        if (const auto storage = guest_memory().bytes(GuestAddress{address}, t.description.size))
-            visit(*storage);
-        else
-            report_error(call, "{:#x} is in no memory pool", address);
-        return;
-    }
-    std::vector<std::byte> copy(t.description.size);
-    if (!host().virtual_pools.read(address, copy))
-        return;
-    visit(std::span(copy));
-    if (writes)
-        host().virtual_pools.write(t.description.address, copy);
-}
-
 enum class Access { Read, Write };
 
 // What the sink is told of: the level in each layer of the range.
@@ -119,6 +98,41 @@ void for_each_layer_range(const Texture& t, const TexelRange& range, Tell tell) 
 bool covers_level(const TexelRange& range) {
     const texture::BlockRegion all = texture::whole(range.layout.levels[range.level]);
     return range.blocks.width == all.width && range.blocks.height == all.height && range.blocks.depth == all.depth;
+}
+
+Result<void> copy_region(Access access, const TexelRange& range, const texture::Layout& layout, u32 layer,
+                         std::span<std::byte> storage, std::span<std::byte> rows) {
+    return access == Access::Write
+               ? texture::write_region(layout, layer, range.level, range.blocks, storage, rows, range.pitch)
+               : texture::read_region(layout, layer, range.level, range.blocks, storage, rows, range.pitch);
+}
+
+// In place in a pool with memory; in a virtual pool in a copy of the level, whose changes go back. The pool object is
+// not looked at: it may be gone or overwritten (ledger OBJ-095).
+Result<void> copy_layer(Access access, const Texture& t, const TexelRange& range, u32 layer,
+                        std::span<std::byte> rows) {
+    const u64 address = t.description.address;
+    const auto& pools = host().virtual_pools;
+    if (!pools.contains(address)) { // asked first: a pool that was never ended may have been there before
+        const auto storage = guest_memory().bytes(GuestAddress{address}, t.description.size);
+        return storage ? copy_region(access, range, range.layout, layer, *storage, rows)
+                       : fail("{:#x} is in no memory pool", address);
+    }
+    texture::Layout level = range.layout; // of these bytes alone
+    const u64 begin = address + layer * level.layer_stride + level.levels[range.level].offset;
+    level.levels[range.level].offset = 0;
+    level.layers = 1;
+    level.size = level.layer_stride = level.levels[range.level].size;
+    std::vector<std::byte> copy(level.size);
+    if (!pools.read(begin, copy))
+        return fail("{:#x} is outside its virtual pool", begin);
+    if (access == Access::Read)
+        return copy_region(access, range, level, 0, copy, rows);
+    const std::vector<std::byte> before = copy;
+    auto done = copy_region(access, range, level, 0, copy, rows);
+    if (done)
+        pools.write_changes(begin, before, copy);
+    return done;
 }
 
 void copy_texels(const char* call, Access access, const NVNtexture* texture, const NVNtextureView* view,
@@ -139,19 +153,13 @@ void copy_texels(const char* call, Access access, const NVNtexture* texture, con
     if (access == Access::Read || !covers_level(*range))
         for_each_layer_range(*t, *range, [](u64 address, u64 size) { sink().memory_read(address, size); });
     const u64 layer_bytes = texture::linear_size(range->layout, range->blocks, range->pitch);
-    with_storage(call, *t, access == Access::Write, [&](std::span<std::byte> storage) {
-        for (u32 i = 0; i < range->layer_count; ++i) {
-            const std::span layer_rows(rows + i * range->pitch.slice, layer_bytes);
-            const u32 layer = range->first_layer + i;
-            const auto done = access == Access::Write
-                                  ? texture::write_region(range->layout, layer, range->level, range->blocks, storage,
-                                                          layer_rows, range->pitch)
-                                  : texture::read_region(range->layout, layer, range->level, range->blocks, storage,
-                                                         layer_rows, range->pitch);
-            if (!done)
-                report_error(call, "{}", done.error().message);
+    for (u32 i = 0; i < range->layer_count; ++i) {
+        const std::span layer_rows(rows + i * range->pitch.slice, layer_bytes);
+        if (auto done = copy_layer(access, *t, *range, range->first_layer + i, layer_rows); !done) {
+            report_error(call, "{}", done.error().message);
+            return;
         }
-    });
+    }
     if (access == Access::Write)
         for_each_layer_range(*t, *range, [](u64 address, u64 size) { sink().memory_written(address, size); });
 }
