@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 
 namespace heaviside::nvn {
 
@@ -49,21 +50,49 @@ Result<std::vector<std::byte>> copy_code(u64 address, u32 size) {
     return std::vector<std::byte>(code, code + std::min<u64>(size, room));
 }
 
-Result<StageContents> read_stage(u64 address, const void* control_section) {
-    StageContents part;
-    part.code_address = address;
-    auto control = copy_control(control_section);
-    if (!control)
-        return tl::unexpected(control.error());
-    part.control = std::move(*control);
+bool in_a_pool(u64 address) {
+    return guest_memory().find(GuestAddress{address}) || host().virtual_pools.contains(address);
+}
+
+// Copies the code that a control section is about, and says what it is.
+Result<void> read_code(StageContents& part) {
     const auto size = program::gpu_area_size(part.control);
     if (!size)
         return tl::unexpected(size.error());
-    auto code = copy_code(address, *size);
+    auto code = copy_code(part.code_address, *size);
     if (!code)
         return tl::unexpected(code.error());
     part.code = std::move(*code);
-    return part;
+    const auto parsed = program::parse(part.control, part.code);
+    if (!parsed)
+        return tl::unexpected(parsed.error());
+    part.stage = parsed->stage;
+    part.identity = program::identity(*parsed);
+    return {};
+}
+
+// With the code known: puts the stages in order. Errors: two of a kind.
+Result<void> settle(ProgramContents& contents) {
+    contents.stages = 0;
+    for (const StageContents& part : contents.parts) {
+        const u32 bit = 1u << static_cast<unsigned>(part.stage);
+        if (contents.stages & bit)
+            return fail("two {} stages", program::name(part.stage));
+        contents.stages |= bit;
+    }
+    std::ranges::sort(contents.parts, {}, &StageContents::stage);
+    std::vector<Hash128> hashes;
+    for (const StageContents& part : contents.parts)
+        hashes.push_back(part.identity);
+    contents.hash = hash_bytes(std::as_bytes(std::span(hashes)));
+    return {};
+}
+
+void announce(const ProgramContents& contents) {
+    std::vector<stream::ProgramStage> stages;
+    for (const StageContents& part : contents.parts)
+        stages.push_back({static_cast<stream::Stage>(part.stage), part.control, part.code_address, part.code});
+    sink().program_created({contents.id, stages});
 }
 
 u64 address_of(const Program& p) {
@@ -95,50 +124,75 @@ NVNboolean set_shaders(const char* call, NVNprogram* object, int count, const Da
         return NVN_FALSE;
     }
     ProgramContents contents;
-    std::vector<Hash128> hashes;
+    bool late = false;
     for (const Data& stage : std::span(data, static_cast<std::size_t>(count))) {
-        auto part = read_stage(stage.data, stage.control);
-        if (!part) {
-            report_error(call, "stage at {:#x}: {}", stage.data, part.error().message);
+        StageContents part{.code_address = stage.data};
+        auto control = copy_control(stage.control);
+        Result<void> known;
+        if (control) {
+            part.control = std::move(*control);
+            if (stage.data != 0 && !in_a_pool(stage.data) && program::gpu_area_size(part.control))
+                late = true;
+            else
+                known = read_code(part);
+        } else {
+            known = tl::unexpected(control.error());
+        }
+        if (!known) {
+            report_error(call, "stage at {:#x}: {}", stage.data, known.error().message);
             return NVN_FALSE;
         }
-        const auto parsed = program::parse(part->control, part->code);
-        if (!parsed) {
-            report_error(call, "stage at {:#x}: {}", stage.data, parsed.error().message);
-            return NVN_FALSE;
-        }
-        part->stage = parsed->stage;
-        part->identity = program::identity(*parsed);
-        const u32 bit = 1u << static_cast<unsigned>(parsed->stage);
-        if (contents.stages & bit) {
-            report_error(call, "two {} stages", program::name(parsed->stage));
-            return NVN_FALSE;
-        }
-        contents.stages |= bit;
-        contents.parts.push_back(std::move(*part));
+        contents.parts.push_back(std::move(part));
     }
-    std::ranges::sort(contents.parts, {}, &StageContents::stage);
-    for (const StageContents& part : contents.parts)
-        hashes.push_back(part.identity);
-    contents.hash = hash_bytes(std::as_bytes(std::span(hashes)));
-
+    if (!late) {
+        if (const auto settled = settle(contents); !settled) {
+            report_error(call, "{}", settled.error().message);
+            return NVN_FALSE;
+        }
+    }
     if (p->reference != 0 && p->owner == address_of(*p))
         tell_destroyed(host().programs.abandon(p->reference));
-    const auto [entry, reference, created] = host().programs.acquire(std::move(contents));
+    const auto [entry, reference, created] =
+        late ? host().programs.acquire_late(std::move(contents)) : host().programs.acquire(std::move(contents));
     p->id = entry->id;
     p->reference = reference;
     p->owner = address_of(*p);
     p->stages = entry->stages;
-    if (created) {
-        std::vector<stream::ProgramStage> stages;
-        for (const StageContents& part : entry->parts)
-            stages.push_back({static_cast<stream::Stage>(part.stage), part.control, part.code_address, part.code});
-        sink().program_created({entry->id, stages});
-    }
+    if (created)
+        announce(*entry);
     return NVN_TRUE;
 }
 
 } // namespace
+
+void announce_late_programs() {
+    ProgramTable& programs = host().programs;
+    if (!programs.has_late()) [[likely]]
+        return;
+    static std::mutex one_at_a_time; // who comes second submits after the first one's announcements
+    const std::lock_guard lock(one_at_a_time);
+    for (const stream::ProgramId id : programs.late()) {
+        const auto known = programs.find(id);
+        if (!known || !std::ranges::all_of(known->parts, [](const StageContents& part) {
+                return !part.code.empty() || in_a_pool(part.code_address);
+            }))
+            continue;
+        ProgramContents contents = *known;
+        Result<void> read;
+        for (StageContents& part : contents.parts)
+            if (read && part.code.empty())
+                read = read_code(part);
+        if (read)
+            read = settle(contents);
+        if (!read) {
+            report_error("nvnProgramSetShaders", "late code: {}", read.error().message);
+            contents.parts.clear(); // announced as a program without stages: draws with it say so
+            contents.stages = 0;
+        }
+        if (const auto complete = programs.complete_late(id, std::move(contents)))
+            announce(*complete);
+    }
+}
 
 NVNboolean nvnProgramInitialize(NVNprogram* program, NVNdevice*) {
     if (!program) {

@@ -8,7 +8,7 @@ ProgramTable::Acquired ProgramTable::acquire(ProgramContents contents) {
     if (created) {
         contents.id = next_id_++;
         auto shared = std::make_shared<const ProgramContents>(std::move(contents));
-        entries_.emplace(known->second, Entry{std::move(shared), 0});
+        entries_.emplace(known->second, Entry{std::move(shared)});
     }
     Entry& entry = entries_.at(known->second);
     ++entry.references;
@@ -26,9 +26,47 @@ stream::ProgramId ProgramTable::release_locked(u64 reference) {
     const auto found = entries_.find(id);
     if (--found->second.references > 0)
         return 0;
-    by_hash_.erase(found->second.contents->hash);
+    const auto known = found->second.known;
+    if (known == Entry::Known::Shared)
+        by_hash_.erase(found->second.contents->hash);
     entries_.erase(found);
-    return id;
+    if (known != Entry::Known::Late)
+        return id;
+    late_count_.fetch_sub(1, std::memory_order_release);
+    return 0; // nobody has heard of it
+}
+
+ProgramTable::Acquired ProgramTable::acquire_late(ProgramContents contents) {
+    const std::lock_guard lock(mutex_);
+    contents.id = next_id_++;
+    const stream::ProgramId id = contents.id;
+    auto shared = std::make_shared<const ProgramContents>(std::move(contents));
+    entries_.emplace(id, Entry{shared, 1, Entry::Known::Late});
+    late_count_.fetch_add(1, std::memory_order_release);
+    const u64 reference = next_reference_++;
+    references_.emplace(reference, id);
+    return {std::move(shared), reference, false};
+}
+
+std::vector<stream::ProgramId> ProgramTable::late() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<stream::ProgramId> ids;
+    for (const auto& [id, entry] : entries_)
+        if (entry.known == Entry::Known::Late)
+            ids.push_back(id);
+    return ids;
+}
+
+std::shared_ptr<const ProgramContents> ProgramTable::complete_late(stream::ProgramId id,
+                                                                   std::optional<ProgramContents> contents) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found == entries_.end() || found->second.known != Entry::Known::Late || !contents)
+        return nullptr;
+    found->second.contents = std::make_shared<const ProgramContents>(std::move(*contents));
+    found->second.known = Entry::Known::Own;
+    late_count_.fetch_sub(1, std::memory_order_release);
+    return found->second.contents;
 }
 
 stream::ProgramId ProgramTable::release(u64 reference) {

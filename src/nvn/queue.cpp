@@ -252,6 +252,7 @@ void nvnQueueSubmitCommands(NVNqueue* queue, int numCommands, const NVNcommandHa
         report_error(__func__, "{} handles at {}", numCommands, static_cast<const void*>(handles));
         return;
     }
+    announce_late_programs();
     stream::Buffer buffer = buffer_pool()->take();
     for (int i = 0; i < numCommands; ++i)
         flatten(handles[i], buffer, *q);

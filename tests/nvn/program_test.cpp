@@ -213,19 +213,84 @@ TEST_F(Programs, BlobsMayGoAfterTheCall) {
     EXPECT_TRUE(sink_.programs.empty());
 }
 
+// SHD-080: code may be set before the memory pool that it will lie in exists. It is read before the first submission
+// that finds it, and is then the same program as in the usual order.
+TEST_F(Programs, CodeThatComesLateIsReadBeforeASubmission) {
+    const NVNshaderData vertex = stage(program::Stage::Vertex, 3), fragment = stage(program::Stage::Fragment, 4);
+    test::Pages later(0x10000);
+    const u64 address = reinterpret_cast<u64>(later.data);
+    NVNprogram program, ended;
+    ASSERT_TRUE(nvnProgramInitialize(&program, &device_.object));
+    ASSERT_TRUE(nvnProgramInitialize(&ended, &device_.object));
+    const NVNshaderData stages[] = {fragment, {address + 0x400, vertex.control}};
+    ASSERT_TRUE(nvnProgramSetShaders(&program, 2, stages));
+    ASSERT_TRUE(nvnProgramSetShaders(&ended, 2, stages));
+    EXPECT_TRUE(sink_.programs.empty());
+
+    NVNqueueBuilder builder;
+    nvnQueueBuilderSetDevice(&builder, &device_.object);
+    nvnQueueBuilderSetDefaults(&builder);
+    NVNqueue queue;
+    ASSERT_TRUE(nvnQueueInitialize(&queue, &builder));
+    NVNcommandBuffer commands;
+    ASSERT_TRUE(nvnCommandBufferInitialize(&commands, &device_.object));
+    alignas(8) std::array<char, 256> control;
+    const auto submit = [&] {
+        nvnCommandBufferAddCommandMemory(&commands, &memory_.object, 0x8000, 0x1000);
+        nvnCommandBufferAddControlMemory(&commands, control.data(), control.size());
+        nvnCommandBufferBeginRecording(&commands);
+        nvnCommandBufferBindProgram(&commands, &program, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+        nvnCommandBufferDrawArrays(&commands, NVN_DRAW_PRIMITIVE_TRIANGLES, 0, 3);
+        const NVNcommandHandle handle = nvnCommandBufferEndRecording(&commands);
+        nvnQueueSubmitCommands(&queue, 1, &handle);
+    };
+    submit(); // the code is not there yet: nothing is read outside a pool
+    EXPECT_TRUE(sink_.programs.empty());
+
+    nvnProgramFinalize(&ended); // never heard of
+    NVNmemoryPoolBuilder pool_builder;
+    nvnMemoryPoolBuilderSetDefaults(&pool_builder);
+    nvnMemoryPoolBuilderSetStorage(&pool_builder, later.data, later.size);
+    NVNmemoryPool pool;
+    ASSERT_TRUE(nvnMemoryPoolInitialize(&pool, &pool_builder));
+    std::memcpy(later.data + 0x400, reinterpret_cast<const void*>(vertex.data), 0x400);
+    submit();
+    ASSERT_EQ(sink_.programs.size(), 1u);
+    const auto& late = sink_.programs.begin()->second;
+    ASSERT_EQ(late.size(), 2u);
+    EXPECT_EQ(late[0].stage, stream::Stage::Vertex);
+    EXPECT_EQ(late[0].code_address, address + 0x400);
+    const auto identity = [](const ProgramSink::Stage& s) {
+        return program::identity(*program::parse(s.control, s.code));
+    };
+
+    NVNprogram usual;
+    ASSERT_TRUE(nvnProgramInitialize(&usual, &device_.object));
+    ASSERT_TRUE(nvnProgramSetShaders(&usual, 1, &vertex));
+    ASSERT_EQ(sink_.programs.size(), 2u);
+    EXPECT_EQ(identity(late[0]), identity(sink_.programs.rbegin()->second[0]));
+    submit();
+    EXPECT_EQ(sink_.programs.size(), 2u); // told once
+    nvnProgramFinalize(&usual);
+    nvnProgramFinalize(&program);
+    EXPECT_TRUE(sink_.programs.empty());
+    nvnCommandBufferFinalize(&commands);
+    nvnQueueFinalize(&queue);
+    nvnMemoryPoolFinalize(&pool);
+}
+
 TEST_F(Programs, RefusesWhatIsNoProgram) {
     NVNprogram program;
     nvnProgramInitialize(&program, &device_.object);
     const NVNshaderData good = stage(program::Stage::Vertex, 1);
     const NVNshaderData twice[] = {good, stage(program::Stage::Vertex, 2)};
     std::vector<std::byte> zeros(0x4000);
-    const NVNshaderData no_control{good.data, nullptr}, no_section{good.data, zeros.data()},
-        outside{reinterpret_cast<u64>(zeros.data()), good.control};
+    const NVNshaderData no_control{good.data, nullptr}, no_section{good.data, zeros.data()}, no_code{0, good.control};
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_control));
     const NVNshaderData unmapped{good.data, reinterpret_cast<void*>(0x1000)};
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_section));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &unmapped));
-    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &outside)); // in no memory pool
+    EXPECT_FALSE(nvnProgramSetShaders(&program, 1, &no_code));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 2, twice));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 0, &good));
     EXPECT_FALSE(nvnProgramSetShaders(&program, 7, &good));
