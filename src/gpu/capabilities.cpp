@@ -436,6 +436,7 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
     c.max_buffer = p.v13.maxBufferSize;
     c.max_vertex_attributes_divisor = p.divisor.maxVertexAttribDivisor;
     c.transform_feedback_buffers = p.transform_feedback.maxTransformFeedbackBuffers;
+    c.draws_captured = p.transform_feedback.transformFeedbackDraw;
     c.max_custom_border_samplers = p.border.maxCustomBorderColorSamplers;
     c.max_line_width = core.limits.lineWidthRange[1];
     const bool objects = extensions.contains("VK_EXT_shader_object");

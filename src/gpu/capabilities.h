@@ -133,6 +133,7 @@ struct Capabilities {
     u64 max_buffer = 0;
     u32 max_vertex_attributes_divisor = 0;
     u32 transform_feedback_buffers = 0;
+    bool draws_captured = false; // vkCmdDrawIndirectByteCountEXT
     u32 max_custom_border_samplers = 0;
     f32 max_line_width = 1;
     std::array<u8, VK_UUID_SIZE> shader_binary_uuid{}; // of shader object binaries; of the driver without them

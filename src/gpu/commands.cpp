@@ -74,6 +74,7 @@ void Commands::restart() {
     index_ = {};
     pass_ = {};
     in_pass_ = false;
+    capturing_ = captured_in_pass_ = false;
     pending_barrier_ = {VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
     image_barriers_.clear();
     counters_ = {};
@@ -234,6 +235,8 @@ void Commands::begin_rendering(bool resume) {
 void Commands::end_pass() {
     if (!in_pass_)
         return;
+    end_capture();
+    captured_in_pass_ = false;
     queue_->device_->vk.vkCmdEndRendering(handle_);
     in_pass_ = false;
 }
@@ -259,6 +262,7 @@ void Commands::flush_barriers() {
 void Commands::in_pass_barrier() {
     if (!in_pass_)
         return;
+    end_capture();
     const Device& device = *queue_->device_;
     VkMemoryBarrier2 b{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
     b.srcStageMask = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_2_EARLY_FRAGMENT_TESTS_BIT |
@@ -278,12 +282,57 @@ void Commands::in_pass_barrier() {
         device.vk.vkCmdPipelineBarrier2(handle_, &info);
         return;
     }
+    const bool captured = captured_in_pass_; // this barrier is none for the counters
     end_pass();
     b.dstStageMask |= b.srcStageMask;
     b.dstAccessMask |=
         b.srcAccessMask | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT;
     device.vk.vkCmdPipelineBarrier2(handle_, &info);
     begin_rendering(true);
+    captured_in_pass_ = captured;
+}
+
+bool Commands::shaders_changed() const {
+    return (dirty_ & (queue_->device_->has(Feature::ShaderObject) ? dirty::shaders : dirty::pipeline)) != 0;
+}
+
+void Commands::begin_capture(const Capture& capture) {
+    end_capture();
+    if (!in_pass_ || capture.count == 0)
+        return;
+    std::array<VkBuffer, 4> buffers{};
+    std::array<VkDeviceSize, 4> offsets{}, sizes{};
+    for (u32 i = 0; i < capture.count; ++i) {
+        buffers[i] = capture.buffers[i].buffer;
+        offsets[i] = capture.buffers[i].offset;
+        sizes[i] = capture.buffers[i].size;
+    }
+    const auto& vk = queue_->device_->vk;
+    vk.vkCmdBindTransformFeedbackBuffersEXT(handle_, 0, capture.count, buffers.data(), offsets.data(), sizes.data());
+    capture_ = capture;
+    capturing_ = true;
+    if (capture.resume)
+        with_capture_counters(vk.vkCmdBeginTransformFeedbackEXT);
+    else
+        vk.vkCmdBeginTransformFeedbackEXT(handle_, 0, 0, nullptr, nullptr);
+}
+
+void Commands::end_capture() {
+    if (!capturing_)
+        return;
+    with_capture_counters(queue_->device_->vk.vkCmdEndTransformFeedbackEXT);
+    capturing_ = false;
+    captured_in_pass_ = true;
+}
+
+void Commands::with_capture_counters(PFN_vkCmdBeginTransformFeedbackEXT command) {
+    std::array<VkBuffer, 4> buffers{};
+    std::array<VkDeviceSize, 4> offsets{};
+    for (u32 i = 0; i < capture_.count; ++i) {
+        buffers[i] = capture_.counters.buffer;
+        offsets[i] = capture_.counters.offset + u64{i} * 4;
+    }
+    command(handle_, 0, capture_.count, buffers.data(), offsets.data());
 }
 
 void Commands::initialise(const Image& image) {
@@ -353,6 +402,8 @@ bool Commands::prepare_draw() {
                         state_.scissors.count);
         return false;
     }
+    if (shaders_changed())
+        end_capture();
     if (queue_->device_->has(Feature::ShaderObject)) {
         if ((dirty_ & dirty::shaders) && !emit_shaders())
             return false;

@@ -101,6 +101,14 @@ struct Pass {
     VkImageAspectFlags feedback = 0; // aspects of attachments that draws of the pass also read (AttachmentFeedback)
 };
 
+// Where a capture (TransformFeedback) goes. Offsets: multiples of 4.
+struct Capture {
+    std::array<BufferSlice, 4> buffers{};
+    u32 count = 0;        // buffers 0 .. count - 1 are written; all of them are set
+    BufferSlice counters; // four u32: bytes written to each; gets them at the end
+    bool resume = false;  // goes on behind what the counters say; else at the buffers' begin
+};
+
 // A dependency between everything before and everything after it.
 struct Barrier {
     VkPipelineStageFlags2 source_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
@@ -144,6 +152,15 @@ public:
     [[nodiscard]] bool in_pass() const { return in_pass_; }
     [[nodiscard]] const Pass& pass() const { return pass_; }
 
+    // Transform feedback of the draws between the two, inside one pass. Binding other shaders, leaving the pass and the
+    // like end it; begun again with `resume` it goes on, in another pass, since counters need a barrier between:
+    // capture_needs_pass(). What it wrote is like what shaders store.
+    void begin_capture(const Capture& capture);
+    void end_capture(); // no-op where there is none
+    [[nodiscard]] bool capturing() const { return capturing_; }
+    [[nodiscard]] bool capture_needs_pass() const { return captured_in_pass_; }
+    [[nodiscard]] bool shaders_changed() const; // prepare_draw() would end a capture
+
     // Gathered; emitted before the next pass, dispatch, copy (prepare_transfer()) or submission. Ends no pass: inside
     // one it waits for its end, see in_pass_barrier().
     void barrier(const Barrier& barrier = {});
@@ -185,6 +202,7 @@ private:
     void flush_barriers();
     void flush_image_barriers();
     void begin_rendering(bool resume);
+    void with_capture_counters(PFN_vkCmdBeginTransformFeedbackEXT command); // begin and end have one type
     template <class Group>
     void assign(Group& mine, const Group& value, u32 bit);
 
@@ -222,6 +240,8 @@ private:
     VkIndexType index_type_ = VK_INDEX_TYPE_UINT16;
     Pass pass_;
     bool in_pass_ = false;
+    bool capturing_ = false, captured_in_pass_ = false;
+    Capture capture_; // the open one
     std::array<bool, 2> heap_bound_{};
     VkMemoryBarrier2 pending_barrier_{}; // stage masks 0: none
     std::vector<VkImageMemoryBarrier2> image_barriers_;

@@ -8,6 +8,7 @@
 namespace heaviside::replay {
 namespace {
 
+constexpr u32 polygon_points = 0;           // NVNpolygonMode
 constexpr u8 face_front = 1, face_back = 2; // bits of NVNface
 
 template <class T, class Source>
@@ -40,6 +41,8 @@ void Executor::on(const stream::BindDepthStencilState& r, const Record&) {
     g_->dirty |= dirty::depth | dirty::stencil;
 }
 void Executor::on(const stream::BindPolygonState& r, const Record&) {
+    if ((g_->polygon.polygon_mode == polygon_points) != (r.state.polygon_mode == polygon_points))
+        g_->dirty |= dirty::programs; // their corners have a size
     g_->polygon = r.state;
     g_->dirty |= dirty::raster | dirty::depth_bias;
 }
@@ -217,7 +220,7 @@ void Executor::on(const stream::SetConservativeRaster& r, const Record&) {
 }
 void Executor::on(const stream::SetPatchSize& r, const Record&) {
     g_->patch_size = r.control_points;
-    g_->dirty |= dirty::assembly;
+    g_->dirty |= dirty::assembly | dirty::programs;
 }
 void Executor::on(const stream::SetInnerTessellationLevels& r, const Record&) {
     std::copy(std::begin(r.levels), std::end(r.levels), g_->inner_levels.begin());

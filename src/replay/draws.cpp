@@ -114,6 +114,11 @@ void Executor::set_draw_state(u32 primitive_value) {
 }
 
 void Executor::settle(u64 address, u64 size) {
+    if (s_.textures->is_unstored(address, size))
+        (void)s_.textures->settle(address, size);
+}
+
+void Executor::settle_for_cpu(u64 address, u64 size) {
     if (s_.textures->is_unsettled(address, size))
         (void)s_.textures->settle(address, size);
 }
@@ -121,7 +126,7 @@ void Executor::settle(u64 address, u64 size) {
 // Bound ranges often go on to the end of a pool, over textures that nobody means: what counts is where they begin. What
 // the pass itself draws is in memory when the pass is over, not before.
 void Executor::settle_binding(const Range& r) {
-    if (!r.size || !s_.textures->is_unsettled(r.address, 1))
+    if (!r.size || !s_.textures->is_unstored(r.address, 1))
         return;
     for (const Target& t : targets_)
         if (t.texture && r.address >= t.texture->begin() && r.address < t.texture->end())
@@ -202,6 +207,8 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
             if (stages_[static_cast<std::size_t>(stage)].variant)
                 settle_bindings(stage);
     }
+    if (drains_ != resolved_after_) // in another command buffer, again from the start
+        return false;
     bool stores = stores_in_pass_;
     for (const Stage stage : graphics_stages)
         if (const Variant* v = stages_[static_cast<std::size_t>(stage)].variant)
@@ -209,8 +216,15 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
     // A barrier of the guest splits the pass only where this draw can see what the pass wrote.
     if (c_->in_pass() && barrier_asked_ && (samples_attachment_ || stored_before))
         leave_pass();
+    const program::FeedbackLayout* captures = capture_layout();
+    if (!captures)
+        c_->end_capture();
+    if (c_->in_pass() && reads_captured())
+        leave_pass();
     barrier_asked_ = false;
     open_pass();
+    if (drains_ != resolved_after_)
+        return false;
     stores_in_pass_ = stores || (stored_before && draws_in_pass_);
     if (samples_attachment_ && draws_in_pass_)
         c_->in_pass_barrier();
@@ -234,6 +248,8 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
         ++statistics_.skipped_draws;
         return false;
     }
+    if (captures)
+        start_capture(*captures);
     draws_in_pass_ = true;
     ++statistics_.draws;
     return true;
@@ -307,17 +323,21 @@ bool Executor::bind_index_buffer(u32 index_type, u64 address, u64 count) {
 }
 
 void Executor::draw_elements(const Elements& e) {
-    settle(e.indices, u64{e.count} * index_bytes(e.index_type));
-    if (e.count == 0 || e.instances == 0 ||
-        !prepare_draw(e.primitive, static_cast<u32>(e.base_vertex), e.base_instance))
-        return;
     const Lowering lowering = primitive(e.primitive, s_.device->has(gpu::Feature::TriangleFans)).lowering;
     const bool odd_restart =
         g_->primitive_restart && (g_->restart_index & last_index(e.index_type)) != last_index(e.index_type);
     const bool no_bytes = e.index_type == 0 && !s_.device->has(gpu::Feature::IndexTypeUint8);
     const bool misaligned = e.indices % index_bytes(e.index_type) != 0;
+    const bool by_cpu = lowering != Lowering::None || odd_restart || no_bytes || misaligned;
+    if (by_cpu)
+        settle_for_cpu(e.indices, u64{e.count} * index_bytes(e.index_type));
+    else
+        settle(e.indices, u64{e.count} * index_bytes(e.index_type));
+    if (e.count == 0 || e.instances == 0 ||
+        !prepare_draw(e.primitive, static_cast<u32>(e.base_vertex), e.base_instance))
+        return;
     u32 count = e.count;
-    if (lowering != Lowering::None || odd_restart || no_bytes || misaligned) {
+    if (by_cpu) {
         const auto slice = lowered_indices(lowering, e.index_type, e.indices, 0, e.count, count);
         if (!slice || !*slice) {
             if (!slice)
@@ -344,7 +364,10 @@ void Executor::draw_indirect(const Indirect& d) {
                         (d.indexed && d.index_type == 0 && !s_.device->has(gpu::Feature::IndexTypeUint8)) ||
                         (d.count_address && !s_.device->has(gpu::Feature::DrawIndirectCount));
     if (by_cpu) {
-        // The arguments are read here, not after their last writer in the stream (ledger REN-159 is open).
+        // Read here, so behind their last writer in the stream (REN-159).
+        settle_for_cpu(d.arguments, u64{stride} * d.max_draws);
+        if (d.count_address)
+            settle_for_cpu(d.count_address, 4);
         const auto counted = d.count_address ? s_.memory->bytes(GuestAddress{d.count_address}, 4) : std::nullopt;
         const u32 draws = counted ? std::min(*read_at<u32>(*counted, 0), d.max_draws) : d.max_draws;
         for (u32 i = 0; i < draws; ++i) {
@@ -468,7 +491,7 @@ void Executor::on(const stream::Dispatch& r, const Record&) {
 }
 
 void Executor::on(const stream::DispatchIndirect& r, const Record&) {
-    settle(r.arguments, 12);
+    settle_for_cpu(r.arguments, 12);
     const auto arguments = resolve(r.arguments, 12);
     // Programs that read the counts get those that are in memory now.
     const auto counts = s_.memory->bytes(GuestAddress{r.arguments}, 12);

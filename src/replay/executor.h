@@ -1,6 +1,6 @@
 // Executes records on gpu/: one executor per device, used by the replay thread only. It walks a stream once; each
 // record changes the queue's state or records commands into the open command buffer. Handlers by concept: bindings.cpp,
-// draws.cpp, stages.cpp, targets.cpp, clears.cpp, copies.cpp, order.cpp.
+// draws.cpp, feedback.cpp, stages.cpp, targets.cpp, clears.cpp, copies.cpp, order.cpp.
 #pragma once
 
 #include "replay/driver_bank.h"
@@ -191,6 +191,7 @@ private:
     bool prepare_draw(u32 primitive, u32 base_vertex, u32 base_instance);
     bool try_prepare_draw(u32 primitive, u32 base_vertex, u32 base_instance);
     void settle(u64 address, u64 size);         // before a command reads or writes the bytes past the images
+    void settle_for_cpu(u64 address, u64 size); // before they are read here: waits for every command that writes them
     void settle_bindings(program::Stage stage); // and before a stage may
     void settle_vertices();
     void settle_binding(const Range& range);
@@ -203,8 +204,21 @@ private:
     // kind.
     bool select_pools();
 
+    // feedback.cpp
+    void on(const stream::BindTransformFeedbackBuffer&, const Record&);
+    void on(const stream::TransformFeedback&, const Record&);
+    void on(const stream::DrawTransformFeedback&, const Record&);
+    // Of the last program before the rasterizer, while capture is on. Null: this draw captures nothing.
+    [[nodiscard]] const program::FeedbackLayout* capture_layout() const;
+    void start_capture(const program::FeedbackLayout& layout); // in the pass, before the draw
+    [[nodiscard]] bool reads_captured() const;                 // what this draw fetches was captured in the open pass
+    void zero_counters(u64 control);
+
     // stages.cpp: programs, the textures and banks they read
     bool resolve_programs(u32 primitive);
+    [[nodiscard]] bool stages_fit(u32 primitive) const;
+    [[nodiscard]] u8 geometry_input_vertices(u32 primitive) const;
+    [[nodiscard]] gpu::Shader* pass_through_control(u64 provided);
     bool resolve_stage(program::Stage stage, const shader::VariantKey& wanted);
     void add_texture_classes(program::Stage stage, const shader::Reflection& reflection, shader::VariantKey& key) const;
     void use_textures(program::Stage stage);
@@ -272,6 +286,13 @@ private:
     };
     std::array<Resolved, program::stage_count> stages_{};
     u32 primitive_ = ~0u;
+    std::vector<Range> captured_;   // written by captures of the open pass
+    struct Captured {               // by the control memory
+        u32 buffer = 0, stride = 0; // the first one that was written, and the bytes of a vertex in it
+    };
+    std::unordered_map<u64, Captured> captures_;
+
+    std::unordered_map<u64, gpu::Shader*> pass_through_controls_;
     bool samples_attachment_ = false, stores_in_pass_ = false, draws_in_pass_ = false, barrier_asked_ = false;
     DriverParameters parameters_{};
     gpu::BufferSlice bank_table_{};

@@ -104,6 +104,11 @@ struct GuestState {
     std::array<f32, 2> inner_levels{1, 1};
     std::array<f32, 4> outer_levels{1, 1, 1, 1};
     bool render_enable = true;
+    struct Feedback {
+        bool active = false;
+        bool fresh = false; // begun, and nothing captured yet: the control memory does not say 0 before the first draw
+        u64 control = 0;
+    } feedback;
 
     stream::DeviceModes modes{}; // of the running submission
     u8 queue_origin = 0;         // NVNwindowOriginMode that facing follows

@@ -17,6 +17,19 @@ std::filesystem::path translations_in(const std::filesystem::path& cache) {
 
 static_assert(static_cast<int>(stream::Stage::Compute) == static_cast<int>(program::Stage::Compute));
 
+shader::VariantKey first_key(const program::Program& program) {
+    using Key = shader::VariantKey;
+    static_assert(static_cast<int>(Key::TessDomain::Quads) == static_cast<int>(program::TessDomain::Quads) &&
+                  static_cast<int>(Key::TessSpacing::FractionalEven) ==
+                      static_cast<int>(program::TessSpacing::FractionalEven));
+    Key key;
+    key.tess_domain = static_cast<Key::TessDomain>(program.tessellation.domain);
+    key.tess_spacing = static_cast<Key::TessSpacing>(program.tessellation.spacing);
+    key.tess_clockwise = program.tessellation.clockwise;
+    key.tess_points = program.tessellation.points;
+    return key;
+}
+
 Programs::Programs(const gpu::Device& device, gpu::ShaderLibrary& library, shader::Options options, unsigned threads)
     : device_(&device), library_(&library), options_(options), cache_(translations_in(device.options.cache_directory)) {
     for (unsigned i = 0; i < std::max(1u, threads); ++i)
@@ -139,7 +152,7 @@ void Programs::work() {
         }
         const std::lock_guard lock(code->mutex);
         if (code->variants.empty())
-            translate_locked(*code, shader::VariantKey{});
+            translate_locked(*code, first_key(code->program));
     }
 }
 

@@ -34,6 +34,9 @@ struct StageCode {
     std::vector<std::unique_ptr<Variant>> variants;
 };
 
+// The variant that a program has without regard to what it is drawn with.
+[[nodiscard]] shader::VariantKey first_key(const program::Program& program);
+
 class Programs {
 public:
     Programs(const gpu::Device& device, gpu::ShaderLibrary& library, shader::Options options, unsigned threads);

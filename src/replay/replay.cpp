@@ -348,6 +348,7 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     translation.indexed_banks_by_address = device.capabilities.indexed_banks_by_address;
     translation.denormal_modes = device.capabilities.denormal_modes;
     translation.subgroup_size = device.capabilities.subgroup_size;
+    translation.transform_feedback = device.has(gpu::Feature::TransformFeedback);
     translation.validate = impl->options.validate_spirv;
     const unsigned threads = impl->options.translation_threads ? impl->options.translation_threads : default_threads();
     impl->programs = std::make_unique<Programs>(device, *impl->library, translation, threads);

@@ -29,6 +29,8 @@ u8 geometry_vertices(u32 primitive) {
     return primitive < std::size(counts) ? counts[primitive] : u8{3};
 }
 
+constexpr u32 patch_primitive = 14; // NVNdrawPrimitive
+
 bool reads_whole_pool(const shader::HandleUse& use) {
     return use.offset == ~0u;
 }
@@ -92,17 +94,55 @@ void Executor::add_texture_classes(Stage stage, const shader::Reflection& reflec
 bool Executor::resolve_stage(Stage stage, const shader::VariantKey& wanted) {
     Resolved& r = stages_[index(stage)];
     shader::VariantKey key = wanted;
-    Variant& base = s_.programs->variant(*r.code, r.variant ? r.variant->key : shader::VariantKey{});
+    Variant& base = s_.programs->variant(*r.code, r.variant ? r.variant->key : first_key(r.code->program));
     add_texture_classes(stage, base.reflection, key);
     r.variant = base.key == key ? &base : &s_.programs->variant(*r.code, key);
     return r.variant->shader != nullptr;
 }
 
+// Vulkan draws patches with both tessellation programs and everything else with none.
+bool Executor::stages_fit(u32 primitive) const {
+    const bool patches = primitive == patch_primitive;
+    const bool evaluation = stages_[index(Stage::TessEval)].code != nullptr;
+    if (!stages_[index(Stage::Vertex)].code) {
+        log::error_once("draw without a vertex program is skipped");
+        return false;
+    }
+    if (patches != evaluation || (stages_[index(Stage::TessControl)].code && !evaluation)) {
+        log::error_once("draw of primitive {} {} a tessellation evaluation program is skipped", primitive,
+                        evaluation ? "with" : "without");
+        return false;
+    }
+    if (evaluation && (g_->patch_size < 1 || g_->patch_size > 32)) {
+        log::error_once("draw of patches of {} control points is skipped", g_->patch_size);
+        return false;
+    }
+    return true;
+}
+
+u8 Executor::geometry_input_vertices(u32 primitive) const {
+    const StageCode* evaluation = stages_[index(Stage::TessEval)].code;
+    if (!evaluation)
+        return geometry_vertices(primitive);
+    const program::Tessellation& t = evaluation->program.tessellation;
+    return t.points ? 1 : t.domain == program::TessDomain::Isolines ? 2 : 3;
+}
+
+gpu::Shader* Executor::pass_through_control(u64 provided) {
+    const auto locations = static_cast<u32>(provided);
+    gpu::Shader*& shader = pass_through_controls_[u64{g_->patch_size} << 32 | locations];
+    if (!shader)
+        shader = s_.library->request(Stage::TessControl, shader::pass_through_tess_control(g_->patch_size, locations),
+                                     "pass through");
+    return shader;
+}
+
 bool Executor::resolve_programs(u32 primitive) {
     constexpr u32 relevant = dirty::programs | dirty::vertex_input | dirty::targets | dirty::handles;
-    const bool points = primitive == 0;
-    const bool same_primitive =
-        points == (primitive_ == 0) && geometry_vertices(primitive) == geometry_vertices(primitive_);
+    const bool points = primitive == 0 || g_->polygon.polygon_mode == 0;
+    const bool same_primitive = (primitive == 0) == (primitive_ == 0) &&
+                                (primitive == patch_primitive) == (primitive_ == patch_primitive) &&
+                                geometry_vertices(primitive) == geometry_vertices(primitive_);
     if (!(g_->dirty & relevant) && same_primitive)
         return stages_[index(Stage::Vertex)].variant != nullptr;
     for (const Stage stage : graphics_stages) {
@@ -112,20 +152,23 @@ bool Executor::resolve_programs(u32 primitive) {
             r = Resolved{};
         r.code = code;
     }
-    if (!stages_[index(Stage::Vertex)].code) {
-        log::error_once("draw without a vertex program is skipped");
+    if (!stages_fit(primitive))
         return false;
-    }
+    const bool tessellates = stages_[index(Stage::TessEval)].code != nullptr;
+    const Stage last = stages_[index(Stage::Geometry)].code ? Stage::Geometry
+                       : tessellates                        ? Stage::TessEval
+                                                            : Stage::Vertex;
     u64 provided = ~u64{0};
     for (const Stage stage : graphics_stages) {
         Resolved& r = stages_[index(stage)];
         if (!r.code) {
-            c_->set_shader(stage, nullptr);
+            const bool passed = stage == Stage::TessControl && tessellates;
+            c_->set_shader(stage, passed ? pass_through_control(provided) : nullptr);
             continue;
         }
-        shader::VariantKey key;
-        const shader::Reflection& known =
-            s_.programs->variant(*r.code, r.variant ? r.variant->key : shader::VariantKey{}).reflection;
+        shader::VariantKey key = first_key(r.code->program);
+        key.feedback = stage == last || !r.code->program.feedback;
+        const shader::Reflection& known = s_.programs->variant(*r.code, r.variant ? r.variant->key : key).reflection;
         if (stage == Stage::Vertex) {
             for (u32 i = 0; i < g_->attribute_count; ++i)
                 if (known.inputs >> i & 1)
@@ -142,10 +185,10 @@ bool Executor::resolve_programs(u32 primitive) {
             if (g_->color.alpha_func >= 1 && g_->color.alpha_func < 8 && key.fragment_outputs[0] == NumericClass::Float)
                 key.alpha_test = static_cast<u8>(g_->color.alpha_func - 1);
         } else {
-            key.points = points;
+            key.points = points || (stage == Stage::TessEval && key.tess_points);
         }
         if (stage == Stage::Geometry)
-            key.geometry_input_vertices = geometry_vertices(primitive);
+            key.geometry_input_vertices = geometry_input_vertices(primitive);
         if (!resolve_stage(stage, key))
             return false;
         provided = r.variant->reflection.outputs;
@@ -296,6 +339,8 @@ void Executor::set_root(bool compute) {
     root.alpha_reference = g_->alpha_reference;
     root.base_vertex = 0; // the vertex ID counts with the first vertex and the base vertex in it
     root.base_instance = parameters_.base_instance;
+    std::copy(g_->outer_levels.begin(), g_->outer_levels.end(), root.outer_levels);
+    std::copy(g_->inner_levels.begin(), g_->inner_levels.end(), root.inner_levels);
     std::copy(parameters_.workgroups.begin(), parameters_.workgroups.end(), root.workgroups);
     if (compute)
         c_->set_compute_root(root);

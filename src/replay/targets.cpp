@@ -163,9 +163,11 @@ void Executor::leave_pass() {
     if (!c_)
         return;
     if (c_->in_pass()) {
+        c_->end_capture();
         end_samples_query();
         c_->end_pass();
         c_->barrier();
+    captured_.clear();
     }
     barrier_asked_ = false;
     flush_uniform_updates();

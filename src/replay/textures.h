@@ -160,6 +160,7 @@ public:
     [[nodiscard]] bool has_stores() const { return !deferred_.empty(); }
     // Whether the range has bytes that are not in guest memory yet, or not in the GPU's order.
     [[nodiscard]] bool is_unsettled(u64 address, u64 size) const;
+    [[nodiscard]] bool is_unstored(u64 address, u64 size) const; // of those, what the GPU must wait for too
     [[nodiscard]] bool anything_unsettled() const { return !unstored_.empty() || !deferred_.empty(); }
     // Brings them there: submits and waits. The command buffer that is open then, or null.
     gpu::Commands* settle(u64 address, u64 size);

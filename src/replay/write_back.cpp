@@ -286,13 +286,18 @@ void Textures::retire_gpu_writes() {
                       gpu_writes_.end());
 }
 
-bool Textures::is_unsettled(u64 address, u64 size) const {
+bool Textures::is_unstored(u64 address, u64 size) const {
     const GuestRange range{address, size};
     return std::any_of(unstored_.begin(), unstored_.end(),
                        [&](const Texture* t) {
                            return range.touches({t->begin(), t->layout.size});
                        }) ||
-           deferred_.touches(range) || std::any_of(gpu_writes_.begin(), gpu_writes_.end(), [&](const GpuWrite& w) {
+           deferred_.touches(range);
+}
+
+bool Textures::is_unsettled(u64 address, u64 size) const {
+    const GuestRange range{address, size};
+    return is_unstored(address, size) || std::any_of(gpu_writes_.begin(), gpu_writes_.end(), [&](const GpuWrite& w) {
                return w.range.touches(range) && w.submission > queue_->completed();
            });
 }

@@ -147,7 +147,10 @@ void Emitter::declare_interface() {
                                                    : spv::Capability::ShaderViewportIndex);
         viewport_out = builtin(BuiltIn::ViewportIndex, Basic::U32, StorageClass::Output);
     }
+    declare_feedback();
     reset_outputs();
+    if (stage == Stage::TessControl)
+        default_levels();
 }
 
 // Components that the program does not write are (0, 0, 0, 1).
@@ -677,6 +680,8 @@ void Emitter::special(Value v, const Inst& inst) {
 // --- leaving
 
 void Emitter::end_invocation() {
+    if (program.stage != Stage::Geometry)
+        capture_outputs();
     if (alpha_variable == 0)
         return;
     static constexpr spv::Op compare[] = {spv::Op::OpNop,
@@ -770,6 +775,7 @@ bool Emitter::interface_operation(Value v, const Inst& inst) {
         else if (inst.op == Op::EndPrimitive)
             module.none(spv::Op::OpEndPrimitive);
         else {
+            capture_outputs();
             module.none(spv::Op::OpEmitVertex);
             reset_outputs();
         }
@@ -793,6 +799,8 @@ void Emitter::stage_modes(Id entry) {
     }
     if (module.has(Basic::F64))
         module.mode(entry, ExecutionMode::SignedZeroInfNanPreserve, {64});
+    if (feedback)
+        module.mode(entry, ExecutionMode::Xfb);
     switch (program.stage) {
     case Stage::Vertex:
         break;

@@ -87,7 +87,8 @@ bool Emitter::memory(Value v, const Inst& inst) {
 Id Emitter::root(u32 member, Basic type) {
     if (root_variable == 0) {
         static constexpr Basic members[] = {Basic::U32x2, Basic::F32, Basic::F32, Basic::F32, Basic::F32, Basic::U32,
-                                            Basic::U32,   Basic::U32, Basic::U32, Basic::U32, Basic::U32};
+                                            Basic::U32,   Basic::U32, Basic::U32, Basic::U32, Basic::U32, Basic::F32,
+                                            Basic::F32,   Basic::F32, Basic::F32, Basic::F32, Basic::F32};
         static constexpr u32 offsets[] = {offsetof(RootConstants, bank_table),
                                           offsetof(RootConstants, fragcoord_y_scale),
                                           offsetof(RootConstants, fragcoord_y_offset),
@@ -98,7 +99,13 @@ Id Emitter::root(u32 member, Basic type) {
                                           offsetof(RootConstants, workgroups),
                                           offsetof(RootConstants, workgroups) + 4,
                                           offsetof(RootConstants, workgroups) + 8,
-                                          offsetof(RootConstants, flags)};
+                                          offsetof(RootConstants, flags),
+                                          offsetof(RootConstants, outer_levels),
+                                          offsetof(RootConstants, outer_levels) + 4,
+                                          offsetof(RootConstants, outer_levels) + 8,
+                                          offsetof(RootConstants, outer_levels) + 12,
+                                          offsetof(RootConstants, inner_levels),
+                                          offsetof(RootConstants, inner_levels) + 4};
         std::vector<Id> types;
         for (Basic m : members)
             types.push_back(t(m));

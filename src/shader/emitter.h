@@ -151,7 +151,8 @@ private:
     void load_bank(Value v, const ir::Inst& inst);
     [[nodiscard]] Id bank_variable(u8 bank);
     [[nodiscard]] Id bank_word_by_address(u8 bank, Id offset);
-    static constexpr u32 root_flags = 10; // member of RootConstants, 0
+    static constexpr u32 root_flags = 10;  // member of RootConstants, 0
+    static constexpr u32 root_levels = 11; // and the first of six: outer, then inner levels
     [[nodiscard]] Id root(u32 member, Basic type);
     [[nodiscard]] Id locate(Id guest_address, u32 bytes);
     [[nodiscard]] Id locate_function();
@@ -209,7 +210,6 @@ private:
     void declare_fragment_input(Varying& input, u32 address, ir::InterpolationMode mode);
     void special(Value v, const ir::Inst& inst);
     void end_invocation(); // alpha test, point size, ...
-    void before_emit_vertex();
     void reset_outputs();
     [[nodiscard]] Id builtin(spv::BuiltIn which, Basic type, spv::StorageClass storage = spv::StorageClass::Input);
     [[nodiscard]] Id builtin_input(spv::BuiltIn which, Basic type); // its value
@@ -219,6 +219,13 @@ private:
     [[nodiscard]] bool is_w(Value v) const;
     [[nodiscard]] u32 location_of(u32 address) const; // ~0u: not a vec4 varying
     void stage_modes(Id entry);
+
+    // --- emit_feedback.cpp
+    void declare_feedback();
+    void capture_outputs();
+
+    // --- emit_tessellation.cpp
+    void default_levels();
 
     // --- emit_subgroup.cpp
     bool subgroup(Value v, const ir::Inst& inst);
@@ -303,6 +310,12 @@ private:
     Id position_in = 0, position_out = 0, clip_in = 0, clip_out = 0, point_size_out = 0, tess_outer = 0, tess_inner = 0;
     Id depth_out = 0, sample_mask_out = 0, layer_out = 0, viewport_out = 0;
     u32 clip_count = 0;
+    bool feedback = false;
+    struct FeedbackCopy {
+        Id source, variable; // vec4 (0: zeros) and a vector of `components` that gets its part from `first` on
+        u32 first, components;
+    };
+    std::vector<FeedbackCopy> feedback_copies;
     u32 input_vertices = 0, output_vertices = 0; // array sizes of per-vertex inputs and outputs; 0: not arrayed
 };
 

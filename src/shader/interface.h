@@ -89,10 +89,11 @@ struct RootConstants {     // std430 push constants, visible to all stages
     f32 alpha_reference; // for VariantKey::alpha_test
     u32 base_vertex;     // what the guest's vertex ID counts from
     u32 base_instance;
-    u32 workgroups[3]; // compute: the dispatch's size
-    u32 flags;         // reserved, 0
+    u32 workgroups[3];                    // compute: the dispatch's size
+    u32 flags;                            // reserved, 0
+    f32 outer_levels[4], inner_levels[2]; // tessellation levels where no program stores them
 };
-static_assert(sizeof(RootConstants) == 48);
+static_assert(sizeof(RootConstants) == 72);
 
 // Attribute location l lives at guest address a[0x80 + 0x10 * l] on both sides of every stage boundary and is Vulkan
 // location l, always a vec4 (float bits; flat integer data keeps its bits through Flat interpolation of uint
@@ -118,6 +119,7 @@ struct VariantKey {
     enum class TessSpacing : u8 { Equal, FractionalOdd, FractionalEven } tess_spacing = TessSpacing::Equal;
     bool tess_clockwise = false;
     bool tess_points = false;
+    bool feedback = true; // this is the last stage before the rasteriser: Program::feedback is captured
     friend bool operator==(const VariantKey&, const VariantKey&) = default;
 };
 
@@ -128,6 +130,7 @@ struct Options {
     bool unfused_multiply_add = false;     // the device's fma rounds twice: kernels compute it another way
     bool denormal_modes = false;           // singles: the device flushes or keeps denormals as the module says
     bool drops_added_zeros = false;        // the device's compiler takes x + 0 for x and the like: kernels repair signs
+    bool transform_feedback = false;       // the device captures what Program::feedback says
     bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };
 
@@ -170,5 +173,9 @@ struct Translation {
 // Errors name the instruction, its address and the reason. Thread safe, no global state.
 [[nodiscard]] Result<Translation> translate(const program::Program& program, const VariantKey& key,
                                             const Options& options);
+
+// The tessellation control program of draws that have none: patches of `vertices` control points, the position and the
+// varyings at `locations` of each passed on, with the levels of RootConstants. Any thread.
+[[nodiscard]] std::vector<u32> pass_through_tess_control(u32 vertices, u32 locations);
 
 } // namespace heaviside::shader
