@@ -120,8 +120,12 @@ NVNboolean nvnMemoryPoolInitialize(NVNmemoryPool* pool, const NVNmemoryPoolBuild
             return NVN_FALSE;
         }
         made.address = *address;
-    } else if (auto added =
-                   host().pools.add({made.serial, made.address, made.size, has_cpu_access(made)}, host().memory);
+    } else if (auto added = host().pools.add({.serial = made.serial,
+                                              .address = made.address,
+                                              .size = made.size,
+                                              .cpu_access = has_cpu_access(made),
+                                              .object = reinterpret_cast<u64>(pool)},
+                                             host().memory);
                !added) {
         report_error(call, "{}", added.error().message);
         return NVN_FALSE;
@@ -135,17 +139,23 @@ void nvnMemoryPoolFinalize(NVNmemoryPool* pool) {
     MemoryPool* p = as_valid(pool, "nvnMemoryPoolFinalize");
     if (!p)
         return;
-    if (p->memory && !host().pools.is_shared(p->serial)) { // nothing shows these bytes any more
-        if (const auto unmapped = host().virtual_pools.unmap_physical(p->address, p->size); !unmapped.empty())
+    const MemoryPool ended = *p;
+    *p = {};
+    PoolTable& pools = host().pools;
+    if (ended.memory && !pools.contains(ended.serial))
+        return;                                           // a copy by value whose original has been finalized
+    if (ended.memory && !pools.is_shared(ended.serial)) { // nothing shows these bytes any more
+        if (const auto unmapped = host().virtual_pools.unmap_physical(ended.address, ended.size); !unmapped.empty())
             sink().memory_mapped(unmapped);
     }
-    sink().memory_pool_destroyed(p->address);
-    lent_memory().written(0, {p->memory, p->memory ? p->size : 0});
-    if (p->memory)
-        host().pools.remove(p->serial, host().memory);
+    if (!ended.memory || !pools.is_covered(ended.serial)) { // else the storage stays the other pool's
+        sink().memory_pool_destroyed(ended.address);
+        lent_memory().written(0, {ended.memory, ended.memory ? ended.size : 0});
+    }
+    if (ended.memory)
+        pools.remove(ended.serial, host().memory);
     else
-        host().virtual_pools.release(p->address);
-    *p = {};
+        host().virtual_pools.release(ended.address);
 }
 
 void nvnMemoryPoolSetDebugLabel(NVNmemoryPool*, const char*) {}

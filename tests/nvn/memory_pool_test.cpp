@@ -1,6 +1,7 @@
 // Memory pools and buffers. Ledger rows at each test.
 #include "tests/nvn/client.h" // first: with the client's wrappers
 
+#include "nvn/null_sink.h"
 #include "nvn/runtime.h"
 
 #include <array>
@@ -78,6 +79,84 @@ TEST(MemoryPool, StorageIsFreeAfterTheLastPoolOverIt) {
     EXPECT_TRUE(visible_to_gpu(pages.data));
     nvnMemoryPoolFinalize(&half);
     EXPECT_FALSE(visible_to_gpu(pages.data));
+}
+
+// An object that is initialised again without Finalize: its storage is the application's again after the one Finalize,
+// and what it had before does not hold on to memory that another pool takes.
+TEST(MemoryPool, InitializedAgainWithoutFinalize) {
+    Device device;
+    Pages pages(0x40000);
+    NVNmemoryPool pool;
+    const auto initialize = [&](u64 offset, std::size_t size) {
+        NVNmemoryPoolBuilder builder;
+        nvnMemoryPoolBuilderSetDefaults(&builder);
+        nvnMemoryPoolBuilderSetStorage(&builder, pages.data + offset, size);
+        return nvnMemoryPoolInitialize(&pool, &builder) == NVN_TRUE;
+    };
+    using Range = std::pair<u64, u64>; // offset, size
+    const auto range = [&](u64 offset) {
+        const u64 start = reinterpret_cast<u64>(pages.data);
+        const auto found = guest_memory().find(GuestAddress{start + offset});
+        return found ? Range(found->start.value - start, found->size) : Range(0, 0);
+    };
+    ASSERT_TRUE(initialize(0, 0x20000));
+    ASSERT_TRUE(initialize(0, 0x20000));
+    EXPECT_EQ(range(0x1000), Range(0, 0x20000));
+    nvnMemoryPoolFinalize(&pool);
+    EXPECT_EQ(range(0x1000), Range(0, 0));
+
+    ASSERT_TRUE(initialize(0, 0x20000));
+    ASSERT_TRUE(initialize(0x10000, 0x20000)); // overlaps the one before, which is over
+    EXPECT_EQ(range(0x10000), Range(0x10000, 0x20000));
+    EXPECT_EQ(range(0x8000), Range(0, 0));
+    NVNmemoryPool other;
+    std::swap(pool, other);
+    ASSERT_TRUE(initialize(0, 0x1000)); // apart: the copy in `other` is good
+    EXPECT_EQ(range(0x10000), Range(0x10000, 0x20000));
+    nvnMemoryPoolFinalize(&other);
+    EXPECT_EQ(range(0x10000), Range(0, 0));
+    nvnMemoryPoolFinalize(&pool);
+    EXPECT_EQ(range(0), Range(0, 0));
+}
+
+class DestroyedPools : public NullSink {
+public:
+    std::vector<u64> addresses;
+    bool all_there = true; // the memory is there during the call
+    void memory_pool_destroyed(u64 address) override {
+        addresses.push_back(address);
+        all_there &= guest_memory().find(GuestAddress{address}).has_value();
+    }
+};
+
+// OBJ-262: what stands over a pool's storage (textures, IDs, buffers) hears of the end while the memory is there still;
+// once Finalize returns nothing finds it. OBJ-061: nothing of the pool is left.
+TEST(MemoryPool, TheEndIsToldBeforeTheStorageGoes) {
+    DestroyedPools sink;
+    Device device;
+    set_sink(&sink);
+    Pages pages(0x20000);
+    const u64 start = reinterpret_cast<u64>(pages.data);
+    const std::size_t ranges = guest_memory().ranges().size();
+    for (int i = 0; i < 1000; ++i) {
+        NVNmemoryPool pool, whole, copy;
+        NVNmemoryPoolBuilder builder;
+        nvnMemoryPoolBuilderSetDefaults(&builder);
+        nvnMemoryPoolBuilderSetStorage(&builder, pages.data, 0x10000);
+        ASSERT_TRUE(nvnMemoryPoolInitialize(&pool, &builder));
+        nvnMemoryPoolBuilderSetStorage(&builder, pages.data, 0x20000);
+        ASSERT_TRUE(nvnMemoryPoolInitialize(&whole, &builder));
+        copy = pool;
+        nvnMemoryPoolFinalize(&pool); // its storage is the other pool's as well: nothing ends
+        nvnMemoryPoolFinalize(&copy); // nor with a copy of what is over
+        ASSERT_TRUE(sink.addresses.empty());
+        nvnMemoryPoolFinalize(&whole);
+        ASSERT_EQ(sink.addresses, std::vector<u64>{start});
+        sink.addresses.clear();
+        ASSERT_EQ(guest_memory().ranges().size(), ranges);
+    }
+    EXPECT_TRUE(sink.all_there);
+    set_sink(nullptr);
 }
 
 TEST(MemoryPool, FinalizedPoolAnswersNothing) {

@@ -2,11 +2,17 @@
 // GFX-196; defaults from include/nvn/nvn.h).
 #include "tests/nvn/client.h" // first: with the client's wrappers
 
-#include "base/types.h"
+#include "nvn/event.h"
+#include "nvn/objects.h"
+#include "nvn/queue.h"
+#include "nvn/window.h"
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <array>
+#include <type_traits>
+#include <typeinfo>
 
 namespace heaviside::nvn {
 namespace {
@@ -244,6 +250,67 @@ TEST(StateObjects, SetDefaultsAllocatesNothing) { // GFX-199
         nvnBlendStateSetDefaults(&blend);
     }
     EXPECT_EQ(used(), before);
+}
+
+// Views and builders: their state stands in the bytes that the layouts have, and nothing else does. A builder begins
+// with the device that it was given.
+template <class Object, class Change>
+void expect_equal_layouts(void (*set_defaults)(Object*), Change change) {
+    using Layout = std::remove_reference_t<decltype(*layout(static_cast<Object*>(nullptr)))>;
+    Object objects[3];
+    std::memset(static_cast<void*>(&objects[0]), 0x00, sizeof(Object));
+    std::memset(static_cast<void*>(&objects[1]), 0xFF, sizeof(Object));
+    std::memset(static_cast<void*>(&objects[2]), 0x00, sizeof(Object));
+    for (Object& object : objects) {
+        if constexpr (requires(Layout & l) { l.device; })
+            layout(&object)->device = nullptr; // what SetDefaults keeps
+        set_defaults(&object);
+    }
+    change(&objects[0]);
+    change(&objects[1]);
+    EXPECT_EQ(std::memcmp(&objects[0], &objects[1], sizeof(Layout)), 0) << typeid(Object).name();
+    EXPECT_NE(std::memcmp(&objects[0], &objects[2], sizeof(Layout)), 0) << typeid(Object).name();
+    if constexpr (sizeof(Object) > sizeof(Layout)) { // nothing outside them
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(&objects[1]);
+        EXPECT_TRUE(std::all_of(bytes + sizeof(Layout), bytes + sizeof(Object), [](unsigned char b) {
+            return b == 0xFF;
+        })) << typeid(Object).name();
+    }
+}
+
+TEST(ViewsAndBuilders, EqualStateIsEqualBytes) { // OBJ-009
+    load_procs();
+    int memory = 0;
+    expect_equal_layouts(pfnc_nvnTextureViewSetDefaults, [](NVNtextureView* v) {
+        nvnTextureViewSetLevels(v, 1, 2);
+        nvnTextureViewSetSwizzle(v, NVN_TEXTURE_SWIZZLE_A, NVN_TEXTURE_SWIZZLE_B, NVN_TEXTURE_SWIZZLE_G,
+                                 NVN_TEXTURE_SWIZZLE_R);
+    });
+    expect_equal_layouts(pfnc_nvnTextureViewSetDefaults, [](NVNtextureView* v) {
+        nvnTextureViewSetFormat(v, NVN_FORMAT_R32F);
+        nvnTextureViewSetLayers(v, 3, 4);
+        nvnTextureViewSetTarget(v, NVN_TEXTURE_TARGET_2D);
+        nvnTextureViewSetDepthStencilMode(v, NVN_TEXTURE_DEPTH_STENCIL_MODE_STENCIL);
+    });
+    expect_equal_layouts(pfnc_nvnTextureBuilderSetDefaults, [](NVNtextureBuilder* b) {
+        nvnTextureBuilderSetTarget(b, NVN_TEXTURE_TARGET_2D);
+        nvnTextureBuilderSetSize2D(b, 64, 32);
+        nvnTextureBuilderSetFormat(b, NVN_FORMAT_RGBA8);
+    });
+    expect_equal_layouts(pfnc_nvnSamplerBuilderSetDefaults,
+                         [](NVNsamplerBuilder* b) { nvnSamplerBuilderSetLodBias(b, 2.5f); });
+    expect_equal_layouts(pfnc_nvnMemoryPoolBuilderSetDefaults,
+                         [&](NVNmemoryPoolBuilder* b) { nvnMemoryPoolBuilderSetStorage(b, &memory, 4096); });
+    expect_equal_layouts(pfnc_nvnBufferBuilderSetDefaults,
+                         [](NVNbufferBuilder* b) { nvnBufferBuilderSetStorage(b, nullptr, 16, 64); });
+    expect_equal_layouts(pfnc_nvnDeviceBuilderSetDefaults,
+                         [](NVNdeviceBuilder* b) { nvnDeviceBuilderSetFlags(b, NVN_DEVICE_FLAG_DEBUG_ENABLE_BIT); });
+    expect_equal_layouts(pfnc_nvnQueueBuilderSetDefaults,
+                         [](NVNqueueBuilder* b) { nvnQueueBuilderSetCommandMemorySize(b, 0x20000); });
+    expect_equal_layouts(pfnc_nvnWindowBuilderSetDefaults,
+                         [](NVNwindowBuilder* b) { nvnWindowBuilderSetPresentInterval(b, 2); });
+    expect_equal_layouts(pfnc_nvnEventBuilderSetDefaults,
+                         [](NVNeventBuilder* b) { nvnEventBuilderSetStorage(b, nullptr, 64); });
 }
 
 TEST(StateObjects, EqualStateIsEqualBytes) { // OBJ-009

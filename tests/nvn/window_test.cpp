@@ -154,6 +154,31 @@ TEST_F(WindowTest, CanBeRebuilt) {
     EXPECT_EQ(sink.log.at(0).substr(0, 16), "window_destroyed");
 }
 
+// REN-001: a texture that is not there is reported as that, not read for its size.
+TEST_F(WindowTest, NullTexturesAreReportedNotRead) {
+    const std::size_t before = sink.windows.size();
+    std::vector<std::string> lines;
+    nvnDeviceInstallDebugCallback(
+        &device,
+        [](NVNdebugCallbackSource, NVNdebugCallbackType, int, NVNdebugCallbackSeverity, const char* message, void* to) {
+            static_cast<std::vector<std::string>*>(to)->emplace_back(message);
+        },
+        &lines, yes);
+    NVNtexture texture = make_texture(64, 32);
+    NVNtexture* absent[] = {nullptr, &texture};
+    for (const int count : {1, 2}) {
+        NVNwindowBuilder builder{};
+        nvnWindowBuilderSetDevice(&builder, &device);
+        nvnWindowBuilderSetDefaults(&builder);
+        nvnWindowBuilderSetTextures(&builder, count, absent);
+        NVNwindow refused;
+        EXPECT_FALSE(nvnWindowInitialize(&refused, &builder));
+    }
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[1], "nvnWindowInitialize: null object");
+    EXPECT_EQ(sink.windows.size(), before);
+}
+
 TEST_F(WindowTest, InvalidBuildersAreRefused) {
     EXPECT_FALSE(make_window(1)); // at least 2: device integer 0x59
     NVNwindow other{};
