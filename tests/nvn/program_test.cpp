@@ -1,6 +1,7 @@
 // Programs: what the sink is told, what lives outside the object. Ledger rows at each test.
 #include "tests/nvn/client.h" // first: with the client's wrappers
 
+#include "nvn/host.h"
 #include "nvn/null_sink.h"
 #include "nvn/runtime.h"
 #include "program/build.h"
@@ -40,11 +41,15 @@ protected:
     void SetUp() override { set_sink(&sink_); }
     void TearDown() override { set_sink(nullptr); }
 
-    // A program of one bundle per stage; `seed` makes its code.
+    // A program of one bundle per stage; `seed` makes its code. Room for 30 of them.
     NVNshaderData stage(program::Stage stage, u8 seed) {
         std::vector<std::byte> code(32, std::byte{seed});
         program::BuildInput input{.stage = stage, .code = code, .register_count = 8};
-        input.sph.type = stage == program::Stage::Fragment ? maxwell::ShaderType::Pixel : maxwell::ShaderType::Vertex;
+        // In the API's order of stages, which is not the hardware's (SHD-056).
+        constexpr maxwell::ShaderType types[] = {maxwell::ShaderType::Vertex,   maxwell::ShaderType::Pixel,
+                                                 maxwell::ShaderType::Geometry, maxwell::ShaderType::TessControl,
+                                                 maxwell::ShaderType::TessEval, maxwell::ShaderType::Vertex};
+        input.sph.type = types[static_cast<std::size_t>(stage)];
         input.sph.pixel = stage == program::Stage::Fragment;
         auto blobs = program::build(input);
         EXPECT_TRUE(blobs);
@@ -202,15 +207,65 @@ TEST_F(Programs, CopiesByValueDoNotOwn) {
     EXPECT_TRUE(sink_.programs.empty());
 }
 
+// SHD-079: key, fields and code are taken during the call; the control section's memory is not even mapped afterwards.
 TEST_F(Programs, BlobsMayGoAfterTheCall) {
-    NVNprogram program;
-    nvnProgramInitialize(&program, &device_.object);
-    const NVNshaderDataExt data{stage(program::Stage::Vertex, 3).data, controls_.back().data(), nullptr};
-    ASSERT_TRUE(nvnProgramSetShadersExt(&program, 1, &data));
-    std::fill(controls_.back().begin(), controls_.back().end(), std::byte{0xEE});
-    std::memset(memory_.pages.data, 0xEE, memory_.pages.size);
-    nvnProgramFinalize(&program);
-    EXPECT_TRUE(sink_.programs.empty());
+    for (const program::Stage kind : {program::Stage::Vertex, program::Stage::Compute}) {
+        NVNprogram program, same;
+        nvnProgramInitialize(&program, &device_.object);
+        nvnProgramInitialize(&same, &device_.object);
+        const NVNshaderData source = stage(kind, 3);
+        const std::vector<std::byte> control = controls_.back();
+        const std::size_t bytes = (control.size() + 0xFFF) & ~std::size_t{0xFFF};
+        void* const section = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(section, MAP_FAILED);
+        std::memcpy(section, control.data(), control.size());
+        const NVNshaderDataExt data{source.data, section, nullptr};
+        ASSERT_TRUE(nvnProgramSetShadersExt(&program, 1, &data));
+        ASSERT_TRUE(nvnProgramSetShaders(&same, 1, &source)); // the key was that of the contents
+        EXPECT_EQ(sink_.programs.size(), 1u);
+        ::munmap(section, bytes);
+        const std::vector<std::byte> code = sink_.programs.begin()->second[0].code;
+        std::memset(memory_.pages.data, 0xEE, 0x8000);
+        announce_late_programs(); // nothing is left to read
+        const auto kept = host().programs.find(sink_.programs.begin()->first);
+        ASSERT_TRUE(kept);
+        EXPECT_EQ(kept->parts[0].code, code);
+        EXPECT_TRUE(std::equal(control.begin(), control.end(), kept->parts[0].control.begin()));
+        EXPECT_EQ(static_cast<int>(kept->parts[0].stage), static_cast<int>(kind));
+        nvnProgramFinalize(&same);
+        nvnProgramFinalize(&program);
+        EXPECT_TRUE(sink_.programs.empty());
+    }
+}
+
+// SHD-056: stages are told by the API's numbers, whatever order the hardware's types or the caller's array have.
+TEST_F(Programs, StagesHaveTheApisNumbers) {
+    constexpr NVNshaderStage stages[] = {NVN_SHADER_STAGE_VERTEX,          NVN_SHADER_STAGE_FRAGMENT,
+                                         NVN_SHADER_STAGE_GEOMETRY,        NVN_SHADER_STAGE_TESS_CONTROL,
+                                         NVN_SHADER_STAGE_TESS_EVALUATION, NVN_SHADER_STAGE_COMPUTE};
+    for (const NVNshaderStage number : stages) {
+        NVNprogram program;
+        nvnProgramInitialize(&program, &device_.object);
+        const NVNshaderData data = stage(static_cast<program::Stage>(number), 9);
+        ASSERT_TRUE(nvnProgramSetShaders(&program, 1, &data)) << number;
+        ASSERT_EQ(sink_.programs.size(), 1u);
+        ASSERT_EQ(sink_.programs.begin()->second.size(), 1u);
+        EXPECT_EQ(static_cast<int>(sink_.programs.begin()->second[0].stage), static_cast<int>(number));
+        nvnProgramFinalize(&program);
+    }
+    NVNprogram all;
+    nvnProgramInitialize(&all, &device_.object);
+    const NVNshaderData backwards[] = {stage(program::Stage::TessEval, 5), stage(program::Stage::TessControl, 4),
+                                       stage(program::Stage::Geometry, 3), stage(program::Stage::Fragment, 2),
+                                       stage(program::Stage::Vertex, 1)};
+    ASSERT_TRUE(nvnProgramSetShaders(&all, 5, backwards));
+    const auto& told = sink_.programs.begin()->second;
+    ASSERT_EQ(told.size(), 5u);
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(static_cast<std::size_t>(told[i].stage), i);
+        EXPECT_EQ(told[i].code_address, backwards[4 - i].data) << i;
+    }
+    nvnProgramFinalize(&all);
 }
 
 // SHD-080: code may be set before the memory pool that it will lie in exists. It is read before the first submission

@@ -2,8 +2,10 @@
 // IDs on no other pool. Ledger rows at each test.
 #include "base/log.h"
 #include "command_fixture.h"
+#include "program/build.h"
 
 #include <algorithm>
+#include <set>
 
 namespace heaviside::nvn {
 namespace {
@@ -78,6 +80,53 @@ TEST_F(CommandTest, RecordingAgainLeavesASubmittedListAlone) {
         submit(nvnCommandBufferEndRecording(&cmd));
     }
     EXPECT_EQ(draws(), (std::vector{10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33}));
+}
+
+// SHD-053, SHD-091: programs of one stage are bound by stage; each keeps its place when another one's stage is bound or
+// unbound, also when the binds lie in different lists.
+TEST_F(CommandTest, ProgramsAreBoundStageByStage) {
+    std::vector<std::vector<std::byte>> controls;
+    const auto make = [&](program::Stage stage, u8 seed) {
+        const std::vector<std::byte> code(32, std::byte{seed});
+        program::BuildInput input{.stage = stage, .code = code, .register_count = 8};
+        input.sph.type = stage == program::Stage::Fragment ? maxwell::ShaderType::Pixel : maxwell::ShaderType::Vertex;
+        input.sph.pixel = stage == program::Stage::Fragment;
+        auto blobs = program::build(input);
+        EXPECT_TRUE(blobs);
+        const u64 offset = 0x10000 + seed * u64{0x1000};
+        std::copy(blobs->gpu.begin(), blobs->gpu.end(), memory(offset));
+        controls.push_back(std::move(blobs->control));
+        const NVNshaderData data{reinterpret_cast<u64>(memory(offset)), controls.back().data()};
+        NVNprogram made;
+        EXPECT_TRUE(nvnProgramInitialize(&made, &device));
+        EXPECT_TRUE(nvnProgramSetShaders(&made, 1, &data));
+        return made;
+    };
+    NVNprogram vertex[] = {make(program::Stage::Vertex, 1), make(program::Stage::Vertex, 2)},
+               fragment[] = {make(program::Stage::Fragment, 3), make(program::Stage::Fragment, 4)};
+    const auto bind = [&](const NVNprogram* program, int stages) {
+        nvnCommandBufferBindProgram(&cmd, program, stages);
+    };
+    begin(cmd, 0, 0x1000);
+    bind(&vertex[0], NVN_SHADER_STAGE_VERTEX_BIT);
+    bind(&fragment[0], NVN_SHADER_STAGE_FRAGMENT_BIT);
+    bind(&vertex[1], NVN_SHADER_STAGE_VERTEX_BIT);
+    bind(&fragment[1], NVN_SHADER_STAGE_FRAGMENT_BIT | NVN_SHADER_STAGE_GEOMETRY_BIT);
+    bind(nullptr, NVN_SHADER_STAGE_FRAGMENT_BIT);
+    submit(nvnCommandBufferEndRecording(&cmd));
+    const auto binds = records<BindProgram>();
+    ASSERT_EQ(binds.size(), 5u);
+    std::set<ProgramId> ids;
+    for (std::size_t i = 0; i < 4; ++i)
+        ids.insert(+binds[i].program);
+    EXPECT_EQ(ids.size(), 4u);
+    EXPECT_EQ(+binds[4].program, 0u);
+    const std::vector<int> masks = {1, 2, 1, 6, 2};
+    for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_EQ(static_cast<int>(binds[i].stages), masks[i]) << i;
+    EXPECT_EQ(take_errors(), 0u);
+    for (NVNprogram* program : {&vertex[0], &vertex[1], &fragment[0], &fragment[1]})
+        nvnProgramFinalize(program);
 }
 
 struct RegisteringSink : KeepingSink {
