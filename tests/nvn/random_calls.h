@@ -6,6 +6,8 @@
 
 #include <sys/mman.h>
 
+#include <array>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -74,6 +76,8 @@ public:
         const u32 choice = random_();
         if (choice % 16 == 0)
             copy_an_object();
+        if (choice % 64 == 1)
+            return call_by_name();
         const Row& row = table()[random_() % table().size()];
         row.call(*this);
         return row.name;
@@ -120,6 +124,21 @@ private:
         (void)function(arguments.template value<Args>()...);
     }
 
+    // A name that the API has, or nearly has; without a prototype: called with whatever is in the registers.
+    const char* call_by_name() {
+        const char* const name = names_[random_() % names_.size()];
+        std::string asked = name;
+        if (random_() % 2 != 0)
+            asked.at(random_() % asked.size()) = static_cast<char>(random_());
+        const auto function = nvnBootstrapLoader(asked.c_str());
+        if (function && asked == name) {
+            const auto any = [&] { return u64{random_()} << (random_() % 33); };
+            (void)reinterpret_cast<u64 (*)(u64, u64, u64, u64, u64, u64)>(function)(
+                reinterpret_cast<u64>(get(static_cast<NVNcommandBuffer*>(nullptr))), any(), any(), any(), any(), any());
+        }
+        return name;
+    }
+
     // Bytes of one object over another of its type.
     void copy_an_object() {
         std::apply(
@@ -142,6 +161,20 @@ private:
         return *instance;
     }
 
+    static constexpr std::array<const char*, 12> names_ = {
+        "nvnCommandBufferInsertCheckpointDynamic",
+        "nvnCommandBufferInsertCheckpointStatic",
+        "nvnCommandBufferOverrideSubtileSize",
+        "nvnCommandBufferSetZCullZF32CompressionEnable",
+        "nvnDeviceSetAutomaticCheckpointsByDebugGroup",
+        "nvnDeviceSetAutomaticCheckpointsEnable",
+        "nvnDeviceSetAutomaticCheckpointsMask",
+        "nvnDeviceSetAutomaticCheckpointsSamplingInterval",
+        "nvnDeviceSetCheckpointCallStacksEnable",
+        "nvnDeviceSetCheckpointMaxCallStacksDepth",
+        "nvnProgramGetSubtileSize",
+        "nvnSetExternalDebuggerEnabledNVX",
+    };
     Random& random_;
     Scratch& scratch_;
     World& world_;
