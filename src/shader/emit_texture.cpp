@@ -433,15 +433,26 @@ void Emitter::sample(Value v, const Inst& inst) {
 Dimension Emitter::query_dimension(Value handle, u32 dimension) const {
     if (dimension < dimension_count)
         return static_cast<Dimension>(dimension);
+    // The same value, or the same number in the code; then, less surely, one that comes from the same words.
     const auto wanted = ir::trace_handle(ir, handle, *program.layout);
-    for (ir::BlockId b : graph.order)
-        for (u32 id : ir.blocks[b].insts) {
-            const Inst& inst = ir.insts[id];
-            if ((!is_lookup(inst.op) && !is_image(inst.op)) || (inst.mods & 15) >= dimension_count)
-                continue;
-            if (ir::trace_handle(ir, arg(Value{id}, 0), *program.layout) == wanted)
-                return static_cast<Dimension>((inst.mods & 15) | (is_image(inst.op) ? 0x80u : 0));
-        }
+    const auto same = [&](Value other) {
+        constexpr u32 texture_bits = 0xfffff;
+        return other.id == handle.id || (is_const(handle) && is_const(other) &&
+                                         ((ir.const_word(handle) ^ ir.const_word(other)) & texture_bits) == 0);
+    };
+    const auto alike = [&](Value other) {
+        return !wanted.empty() && ir::trace_handle(ir, other, *program.layout) == wanted;
+    };
+    for (const bool sure : {true, false})
+        for (ir::BlockId b : graph.order)
+            for (u32 id : ir.blocks[b].insts) {
+                const Inst& inst = ir.insts[id];
+                if ((!is_lookup(inst.op) && !is_image(inst.op)) || (inst.mods & 15) >= dimension_count)
+                    continue;
+                const Value other = arg(Value{id}, 0);
+                if (sure ? same(other) : alike(other))
+                    return static_cast<Dimension>((inst.mods & 15) | (is_image(inst.op) ? 0x80u : 0));
+            }
     return Dimension::D2;
 }
 

@@ -50,12 +50,22 @@ const std::vector<Group>& groups() {
 
 class Generator {
 public:
-    Generator(u64 seed, const Options& options) : random_(seed), options_(options) {}
+    Generator(u64 seed, const Options& options, Stage stage) : random_(seed), options_(options), stage_(stage) {}
 
-    std::vector<Statement> block(unsigned count, unsigned depth) {
+    std::vector<Statement> program() {
+        // Not in every program: devices take long to compile them.
+        const bool warps = options_.warps && stage_ == Stage::Compute && chance(10);
+        textures_ = options_.textures && chance(30);
         std::vector<Statement> result;
-        while (result.size() < count)
-            result.push_back(statement(depth));
+        while (result.size() < options_.statements) {
+            // Where all threads come by: depth 0.
+            if (warps && chance(15))
+                result.push_back(together());
+            else
+                result.push_back(statement(options_.depth));
+        }
+        if (stage_ == Stage::Fragment && chance(12))
+            result.insert(result.begin() + below(static_cast<u32>(result.size())), kill());
         return result;
     }
 
@@ -64,40 +74,91 @@ private:
     u32 below(u32 bound) { return static_cast<u32>(random_() >> 33) % bound; }
     bool chance(u32 percent) { return below(100) < percent; }
 
+    std::vector<Statement> block(unsigned count, unsigned depth) {
+        std::vector<Statement> result;
+        while (result.size() < count)
+            result.push_back(statement(depth));
+        return result;
+    }
+
     Statement statement(unsigned depth) {
         const u32 pick = below(100);
         if (depth > 0 && pick < 18)
             return compound(depth);
         if (options_.memory && pick < 30)
             return memory();
+        if (textures_ && pick < 35)
+            return chance(60) ? texture() : image();
+        if (pick < 38)
+            return chance(50) ? indexed_constant() : special();
+        if (pick < 41 && (in_loop_ || in_function_))
+            return lines({leave(!in_loop_                       ? "RET"
+                                : in_function_ && chance(30)    ? "RET"
+                                : loop_continues_ && chance(50) ? "CONT"
+                                                                : "BRK")});
         return arithmetic();
     }
+
+    // At most every eighth pixel.
+    Statement kill() {
+        return lines(
+            {"LOP32I.AND R16, R29, 0x7", fmt::format("ISETP.EQ.AND P6, PT, R16, RZ, {}", predicate()), "@P6 KIL"});
+    }
+
+    static Statement lines(std::vector<std::string> text, bool whole = false) {
+        Statement result;
+        result.lines = std::move(text);
+        result.whole = whole;
+        return result;
+    }
+
+    std::string predicate() { return fmt::format("{}P{}", chance(50) ? "!" : "", below(layout::predicates)); }
+    u32 data(u32 count = 1) { return below(layout::data_registers / count) * count; }
+    std::string leave(const char* instruction) { return fmt::format("@{} {}", predicate(), instruction); }
 
     Statement compound(unsigned depth) {
         Statement result;
         const unsigned count = 1 + below(5);
-        switch (below(4)) {
+        const bool in_loop = in_loop_, continues = loop_continues_, in_function = in_function_;
+        switch (below(9)) {
         case 0:
         case 1:
+        case 2:
+        case 3: {
+            static constexpr const char* tests[] = {"LT",  "EQ",  "LE",  "GT",  "NE",  "GE", "NUM", "NAN", "LTU", "EQU",
+                                                    "LEU", "GTU", "NEU", "GEU", "OFF", "LO", "LS",  "HI",  "HS"};
             result.kind = Statement::Kind::If;
-            result.predicate = fmt::format("{}P{}", chance(50) ? "!" : "", below(layout::predicates));
+            result.predicate = chance(15) ? fmt::format("CC.{}", tests[below(std::size(tests))]) : predicate();
             if (chance(60))
                 result.otherwise = block(1 + below(4), depth - 1);
             break;
-        case 2:
+        }
+        case 4:
+        case 5:
             result.kind = Statement::Kind::Loop;
-            result.counter = fmt::format("R{}", below(layout::data_registers));
+            result.selector = fmt::format("R{}", data());
+            in_loop_ = true;
+            result.continues = loop_continues_ = chance(40);
+            break;
+        case 6:
+        case 7:
+            result.kind = Statement::Kind::Call;
+            in_loop_ = loop_continues_ = false;
+            in_function_ = true;
             break;
         default:
-            result.kind = Statement::Kind::Call;
+            result.kind = Statement::Kind::Switch;
+            result.selector = fmt::format("R{}", data());
+            result.otherwise = block(1 + below(3), depth - 1);
         }
         result.body = block(count, depth - 1);
+        in_loop_ = in_loop;
+        loop_continues_ = continues;
+        in_function_ = in_function;
         return result;
     }
 
-    std::string guard() {
-        return chance(20) ? fmt::format("@{}P{} ", chance(50) ? "!" : "", below(layout::predicates)) : std::string();
-    }
+    std::string guard() { return chance(20) ? fmt::format("@{} ", predicate()) : std::string(); }
 
     // R18: a lane's own offset, made from a data register so that lanes differ. Every access stays in the lane's own
     // bytes.
@@ -109,20 +170,19 @@ private:
         };
         static constexpr Space spaces[] = {
             {"LDL", "STL", "RZ", layout::local_bytes, "[R18]"},
-            {"LDS", "STS", "R23", layout::shared_bytes_per_thread, "[R18]"},
             {"LDG.E", "STG.E", nullptr, layout::scratch_bytes, "[R18]"},
+            {"LDS", "STS", "R23", layout::shared_bytes_per_thread, "[R18]"},
         };
-        const Space& space = spaces[below(3)];
+        const Space& space = spaces[below(stage_ == Stage::Compute ? 3 : 2)];
         static constexpr struct {
             const char* suffix;
             u32 bytes;
         } sizes[] = {{".U8", 1}, {".S8", 1}, {".U16", 2}, {".S16", 2}, {"", 4}, {".64", 8}, {".128", 16}};
         const auto& size = sizes[below(7)];
         const u32 words = std::max(size.bytes / 4, 1u);
-        const u32 data = below(layout::data_registers / words) * words;
+        const u32 reg = data(words);
         Statement result;
-        result.lines.push_back(
-            fmt::format("LOP32I.AND R18, R{}, {:#x}", below(layout::data_registers), space.bytes - size.bytes));
+        result.lines.push_back(fmt::format("LOP32I.AND R18, R{}, {:#x}", data(), space.bytes - size.bytes));
         if (space.base) {
             result.lines.push_back(fmt::format("IADD R18, R18, {}", space.base));
         } else {
@@ -138,19 +198,135 @@ private:
             const bool global = !space.base;
             if (size.bytes == 8)
                 result.lines.push_back(fmt::format("{}.{}.{} R{}, {}, R{}", global ? "ATOM.E" : "ATOMS", operation,
-                                                   chance(50) ? "U64" : "S64", data, address,
-                                                   below(layout::data_registers / 2) * 2));
-            else
-                result.lines.push_back(
-                    fmt::format("{}.{}{} R{}, {}, R{}", global ? "ATOM.E" : "ATOMS", operation,
-                                (operation[0] == 'M' || operation[0] == 'A') && chance(50) ? ".S32" : "", data, address,
-                                below(layout::data_registers)));
+                                                   chance(50) ? "U64" : "S64", reg, address, data(2)));
+            else if (global && operation != operations[8] && chance(20))
+                result.lines.push_back(fmt::format("RED.E.{} {}, R{}", operation, address, data()));
+            else if (global && chance(15)) {
+                const u32 pair = data(2);
+                result.lines.push_back(fmt::format("ATOM.E.CAS R{}, {}, R{}, R{}", reg, address, pair, pair + 1));
+            } else
+                result.lines.push_back(fmt::format(
+                    "{}.{}{} R{}, {}, R{}", global ? "ATOM.E" : "ATOMS", operation,
+                    (operation[0] == 'M' || operation[0] == 'A') && chance(50) ? ".S32" : "", reg, address, data()));
         } else if (kind == 1) {
-            result.lines.push_back(fmt::format("{}{}{} {}, R{}", guard(), space.store, size.suffix, address, data));
+            result.lines.push_back(fmt::format("{}{}{} {}, R{}", guard(), space.store, size.suffix, address, reg));
         } else {
-            result.lines.push_back(fmt::format("{}{}{} R{}, {}", guard(), space.load, size.suffix, data, address));
+            result.lines.push_back(fmt::format("{}{}{} R{}, {}", guard(), space.load, size.suffix, reg, address));
         }
         return result;
+    }
+
+    // Anywhere in the bank, and as far behind it.
+    Statement indexed_constant() {
+        static constexpr struct {
+            const char* suffix;
+            u32 bytes;
+        } sizes[] = {{".U8", 1}, {".S8", 1}, {".U16", 2}, {".S16", 2}, {"", 4}, {".64", 8}};
+        const auto& size = sizes[below(6)];
+        return lines({fmt::format("LOP32I.AND R18, R{}, {:#x}", data(), layout::constant_bytes - size.bytes),
+                      fmt::format("{}LDC{} R{}, c[{:#x}][R18]", guard(), size.suffix, data(size.bytes == 8 ? 2 : 1),
+                                  layout::constant_bank)});
+    }
+
+    // What a thread knows of itself.
+    Statement special() {
+        static constexpr const char* names[] = {"LANEID", "TID.X",  "CTAID.X", "EQMASK",
+                                                "LTMASK", "LEMASK", "GTMASK",  "GEMASK"};
+        if (stage_ != Stage::Compute)
+            return indexed_constant();
+        return lines({fmt::format("S2R R{}, SR_{}", data(), names[below(std::size(names))])});
+    }
+
+    // R32 on: coordinates; R36 on: handle and what follows it. Coordinates are the middles of texels, or their common
+    // corner for gathers, so that no rounding decides which texel is meant.
+    Statement texture() {
+        struct Kind {
+            const char* name;
+            u32 id;
+            bool layer, depth;
+        };
+        static constexpr Kind kinds[] = {{"2D", layout::texture_2d, false, false},
+                                         {"3D", layout::texture_3d, false, true},
+                                         {"ARRAY_2D", layout::texture_array, true, false}};
+        const Kind& kind = kinds[below(3)];
+        const u32 handle = kind.id | below(layout::samplers) << 20, result = data(4);
+        const u32 operation = below(options_.sampling ? 8 : 4);
+        std::vector<std::string> text;
+        const bool fetch = operation < 4, gather = operation == 7 && !kind.depth;
+        const u32 first = 32 + kind.layer;
+        if (kind.layer)
+            text.push_back(fmt::format("LOP32I.AND R32, R{}, 0x3", data()));
+        for (u32 axis = 0; axis < 2u + kind.depth; ++axis) {
+            text.push_back(fmt::format("LOP32I.AND R{}, R{}, {:#x}", first + axis, data(), fetch ? 3 : 31));
+            if (fetch)
+                continue;
+            text.push_back(fmt::format("I2F.F32.U32 R{}, R{}", first + axis, first + axis));
+            if (!gather)
+                text.push_back(fmt::format("FADD R{}, R{}, 0.5", first + axis, first + axis));
+            text.push_back(fmt::format("FMUL R{}, R{}, {}", first + axis, first + axis, axis == 0 ? "0.125" : "0.25"));
+        }
+        text.push_back(fmt::format("MOV32I R36, {:#x}", handle));
+        const bool level = !gather && chance(50);
+        if (level) {
+            text.push_back(fmt::format("LOP32I.AND R37, R{}, 0x1", data()));
+            if (!fetch)
+                text.emplace_back("I2F.F32.U32 R37, R37");
+        }
+        static constexpr const char* components[] = {"R", "G", "B", "A"};
+        const std::string name = gather ? fmt::format("TLD4.{}.B", components[below(4)])
+                                        : fmt::format("{}.{}", fetch ? "TLD.B" : "TEX.B", level ? "LL" : "LZ");
+        text.push_back(fmt::format("{}{} R{}, R32, R36, 0x0, {}, {:#x}", guard(), name, result, kind.name,
+                                   chance(50) ? 15 : 1 + below(15)));
+        return lines(std::move(text), true);
+    }
+
+    // The thread's own texel.
+    Statement image() {
+        std::vector<std::string> text = {
+            fmt::format("LOP32I.AND R32, R29, {:#x}", layout::image_width - 1), "SHR.U32 R33, R29, 0x4",
+            fmt::format("MOV32I R36, {:#x}", layout::first_image + static_cast<u32>(stage_))};
+        static constexpr const char* operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "EXCH"};
+        switch (below(3)) {
+        case 0:
+            text.push_back(fmt::format("{}SULD.D.2D.IGN R{}, [R32], R36", guard(), data()));
+            break;
+        case 1:
+            text.push_back(fmt::format("{}SUST.D.2D.IGN [R32], R{}, R36", guard(), data()));
+            break;
+        default:
+            text.push_back(
+                fmt::format("SUATOM.D.2D.{}.IGN R{}, [R32], R{}, R36", operations[below(7)], data(), data()));
+        }
+        return lines(std::move(text), true);
+    }
+
+    // What threads do together: all of them are here.
+    Statement together() {
+        static constexpr const char* shuffles[] = {"IDX", "UP", "DOWN", "BFLY"};
+        static constexpr const char* votes[] = {"ALL", "ANY", "EQ"};
+        static constexpr const char* reductions[] = {"POPC", "AND", "OR"};
+        Statement result;
+        switch (below(5)) {
+        case 0:
+            return lines(
+                {fmt::format("VOTE.{} R{}, P{}, {}", votes[below(3)], data(), below(layout::predicates), predicate())});
+        case 1:
+            return lines({fmt::format("BAR.RED.{} 0x0, {}", reductions[below(3)], predicate()),
+                          fmt::format("B2R.RESULT R{}, P{}", data(), below(layout::predicates))});
+        case 2: { // own word to another thread
+            const u32 other = 1 + below(layout::block - 1);
+            return lines({"BAR.SYNC 0x0", fmt::format("STS [R23], R{}", data()), "BAR.SYNC 0x0", "S2R R18, SR_TID.X",
+                          fmt::format("LOP32I.XOR R18, R18, {:#x}", other), "SHL R18, R18, 0x4",
+                          fmt::format("LDS R{}, [R18]", data()), "BAR.SYNC 0x0"});
+        }
+        default: {
+            const u32 by = below(32), segment = 32u - (1u << below(6)), kind = below(4);
+            const u32 control = segment << 8 | (kind == 1 ? 0u : 31u);
+            const std::string index = chance(50) ? fmt::format("{:#x}", by) : fmt::format("R{}", data());
+            return lines({fmt::format("SHFL.{} P{}, R{}, R{}, {}, {:#x}", shuffles[kind], below(layout::predicates),
+                                      data(), data(), index, control)});
+        }
+        }
     }
 
     Statement arithmetic() {
@@ -181,7 +357,7 @@ private:
             u32 pick = below(total);
             for (const Group& group : groups()) {
                 if (pick < group.weight) {
-                    const bool wanted = group.nan == NaN::Double   ? options_.doubles
+                    const bool wanted = group.nan == NaN::Double   ? options_.doubles && stage_ == Stage::Compute
                                         : group.nan == NaN::Halves ? options_.halves
                                         : group.nan == NaN::Single ? options_.floats
                                                                    : true;
@@ -215,7 +391,7 @@ private:
                 own(word, form.operands[i]);
             auto instruction = maxwell::decode(word);
             if (!instruction || &instruction->form() != &form || !align(form, word, instruction) ||
-                unknown(*instruction))
+                unknown(*instruction) || (stage_ != Stage::Compute && !fit_for_draws(*instruction)))
                 continue;
             return instruction;
         }
@@ -237,6 +413,46 @@ private:
         }
         default:
             return false;
+        }
+    }
+
+    // Software devices flush denormals of all kinds in draws, whatever the module asks for; which lane a vertex has is
+    // theirs too.
+    static bool fit_for_draws(const maxwell::Instruction& instruction) {
+        switch (instruction.opcode()) {
+        case Opcode::FADD:
+        case Opcode::FADD32I:
+        case Opcode::FFMA:
+        case Opcode::FFMA32I:
+        case Opcode::FMUL:
+        case Opcode::FMUL32I:
+        case Opcode::FMNMX:
+        case Opcode::FSET:
+        case Opcode::FSETP:
+        case Opcode::FCMP:
+        case Opcode::HADD2:
+        case Opcode::HADD2_32I:
+        case Opcode::HMUL2:
+        case Opcode::HMUL2_32I:
+        case Opcode::HFMA2:
+        case Opcode::HFMA2_32I:
+        case Opcode::HSET2:
+        case Opcode::HSETP2:
+        case Opcode::F2F:
+        case Opcode::F2I: {
+            const std::string text = maxwell::disassemble(instruction);
+            const bool converts = instruction.opcode() == Opcode::F2F || instruction.opcode() == Opcode::F2I;
+            return (text.find("FTZ") != std::string::npos || text.find("FMZ") != std::string::npos) &&
+                   text.find("F64") == std::string::npos && !(converts && text.find("F16") != std::string::npos);
+        }
+        case Opcode::I2F:
+            return maxwell::disassemble(instruction).find("F64") == std::string::npos;
+        case Opcode::FCHK:
+        case Opcode::MOV:
+        case Opcode::MOV32I:
+            return false;
+        default:
+            return true;
         }
     }
 
@@ -309,12 +525,15 @@ private:
 
     std::mt19937_64 random_;
     const Options& options_;
+    Stage stage_;
+    bool textures_ = false;
+    bool in_loop_ = false, loop_continues_ = false, in_function_ = false;
 };
 
 } // namespace
 
-Program generate(u64 seed, const Options& options) {
-    return {seed, Generator(seed, options).block(options.statements, options.depth)};
+Program generate(u64 seed, const Options& options, Stage stage) {
+    return {seed, stage, Generator(seed + (static_cast<u64>(stage) << 40), options, stage).program()};
 }
 
 std::vector<u32> values(u64 seed, std::size_t count) {

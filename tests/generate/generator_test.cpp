@@ -1,8 +1,9 @@
 // The generator's promises, and the reducer's.
-#include "tests/generate/kernel.h"
+#include "tests/generate/run.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace heaviside::generate {
@@ -11,24 +12,31 @@ namespace {
 constexpr u64 seeds = 400;
 
 TEST(Generator, SameSeedSameProgram) {
-    EXPECT_EQ(kernel_source(generate(7)), kernel_source(generate(7)));
-    EXPECT_NE(kernel_source(generate(7)), kernel_source(generate(8)));
+    EXPECT_EQ(source(generate(7)), source(generate(7)));
+    EXPECT_NE(source(generate(7)), source(generate(8)));
 }
 
 TEST(Generator, ProgramsAssembleAndEndWithoutAFault) {
+    using enum Stage;
     for (u64 seed = 0; seed < seeds; ++seed) {
-        const Program program = generate(seed);
-        const auto kernel = assemble(program);
-        ASSERT_TRUE(kernel) << kernel.error().message << "\n" << kernel_source(program);
-        const auto output = interpret(*kernel);
-        ASSERT_TRUE(output) << output.error().message << "\n" << kernel_source(program);
-        EXPECT_NE(*output, kernel->start);
+        std::vector<Program> programs;
+        for (const Stage stage :
+             seed % 8 != 0 ? std::vector{Compute} : std::vector{Vertex, TessControl, TessEval, Geometry, Fragment})
+            programs.push_back(generate(seed, {}, stage));
+        const auto prepared = prepare(programs);
+        ASSERT_TRUE(prepared) << prepared.error().message << "\n" << source(programs[0]);
+        const auto outcome = interpret(*prepared);
+        ASSERT_TRUE(outcome) << outcome.error().message << "\n" << source(programs[0]);
+        if (programs.size() == 1)
+            EXPECT_NE(outcome->memory.at(Compute), prepared->parts[0].memory);
+        else
+            EXPECT_GT(std::ranges::count_if(outcome->targets, [](u32 word) { return word != clear; }), 1000);
     }
 }
 
 TEST(Generator, ProgramsReachEveryKindOfStatementAndMostOpcodes) {
     std::set<std::string> mnemonics;
-    bool kinds[4] = {};
+    bool kinds[5] = {};
     const std::function<void(const std::vector<Statement>&)> visit = [&](const std::vector<Statement>& list) {
         for (const Statement& statement : list) {
             kinds[static_cast<int>(statement.kind)] = true;
@@ -45,23 +53,23 @@ TEST(Generator, ProgramsReachEveryKindOfStatementAndMostOpcodes) {
         visit(generate(seed).statements);
     for (const bool kind : kinds)
         EXPECT_TRUE(kind);
-    EXPECT_GE(mnemonics.size(), 75u);
+    EXPECT_GE(mnemonics.size(), 90u);
 }
 
 TEST(Reducer, LeavesOnlyWhatTheFailureNeeds) {
     // A failure that needs two instructions in one program, one of them under a guard or not.
     const auto fails = [](const Program& program) {
-        const std::string source = kernel_source(program);
-        const auto first = source.find("XMAD");
-        return first != std::string::npos && source.find("POPC", first) != std::string::npos;
+        const std::string text = source(program);
+        const auto first = text.find("XMAD");
+        return first != std::string::npos && text.find("POPC", first) != std::string::npos;
     };
     u64 seed = 0;
     while (!fails(generate(seed)))
         ++seed;
     const Program reduced = reduce(generate(seed), fails);
     EXPECT_TRUE(fails(reduced));
-    EXPECT_EQ(size(reduced), 2u) << kernel_source(reduced);
-    EXPECT_EQ(kernel_source(reduced).find('@'), std::string::npos);
+    EXPECT_EQ(size(reduced), 2u) << source(reduced);
+    EXPECT_EQ(source(reduced).find('@'), std::string::npos);
 }
 
 } // namespace

@@ -29,7 +29,8 @@ public:
                 break;
             changed |= shrink(list[i].body);
             changed |= shrink(list[i].otherwise);
-            changed |= shorten(list[i].lines);
+            if (!list[i].whole)
+                changed |= shorten(list[i].lines);
         }
         return changed;
     }

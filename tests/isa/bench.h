@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,9 +29,11 @@ public:
     u32 subgroup_size() const { return device->capabilities.subgroup_size; }
 
     // Runs the program on `groups` with these banks and this memory (guest address and bytes; all of it is written
-    // back). Returns what went wrong.
+    // back). Returns what went wrong. `before` and `after` may record more around the dispatch.
     std::string run(const program::Program& program, const std::map<u32, Blob>& banks,
-                    const std::vector<std::pair<u64, Blob*>>& memory, const std::array<u32, 3>& groups) {
+                    const std::vector<std::pair<u64, Blob*>>& memory, const std::array<u32, 3>& groups,
+                    const std::function<void(gpu::Commands&)>& before = {},
+                    const std::function<void(gpu::Commands&)>& after = {}) {
         shader::Options options;
         options.subgroup_size = subgroup_size();
         options.validate = true;
@@ -60,6 +63,8 @@ public:
         heap_->set_memory_map(map_buffer.whole());
 
         gpu::Commands& c = **queue_->begin();
+        if (before)
+            before(c);
         c.set_shader(shader::Stage::Compute, made);
         const u64 stage_row = static_cast<u64>(shader::Stage::Compute) * shader::banks::count;
         Blob table((stage_row + shader::banks::count) * sizeof(shader::BankAddress));
@@ -82,6 +87,8 @@ public:
         device->vk.vkCmdDispatch(c.handle(), groups[0], groups[1], groups[2]);
         c.barrier({VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT,
                    VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT});
+        if (after)
+            after(c);
         constexpr u64 patience = 60'000'000'000; // the first dispatch compiles
         const auto number = queue_->submit(c);
         if (!number)
@@ -111,7 +118,7 @@ public:
         queue_ = std::move(*gpu::Queue::create(*device, *layout_, heap_.get(), shaders_.get()));
     }
 
-private:
+protected:
     std::unique_ptr<gpu::BindingLayout> layout_;
     std::unique_ptr<gpu::DescriptorHeap> heap_;
     std::unique_ptr<gpu::ShaderLibrary> shaders_;
