@@ -62,7 +62,9 @@ bool Commands::emit_shaders() {
     const bool first = (dirty_ & dirty::once) != 0;
     for (const Stage stage : graphics_stages) {
         Shader* shader = shaders_[index_of(stage)];
-        if (!has_stage(d, stage) || (!first && shader == bound_[index_of(stage)]))
+        if (!has_stage(d, stage) && !shader)
+            continue;
+        if (!first && shader == bound_[index_of(stage)])
             continue;
         if (shader) {
             if (auto ready = queue_->shaders_->wait(*shader); !ready) {

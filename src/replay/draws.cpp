@@ -107,7 +107,7 @@ void Executor::set_draw_state(u32 primitive_value) {
         assembly.restart =
             g.primitive_restart && (is_strip(assembly.topology) || s_.device->has(gpu::Feature::ListRestart));
         assembly.patch_vertices = g.patch_size;
-        assembly.domain_origin = VK_TESSELLATION_DOMAIN_ORIGIN_UPPER_LEFT;
+        assembly.domain_origin = VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT; // windings with v upwards, as GL has them
         c_->set(assembly);
         primitive_ = primitive_value;
     }

@@ -9,11 +9,9 @@ namespace heaviside::replay {
 namespace {
 
 using program::FeedbackLayout;
-using stream::FeedbackAction;
 
-constexpr u64 control = 0x20000, captured = 0x30000, target = 0x100000, result = 0x200000;
+constexpr u64 target = 0x100000, result = 0x200000;
 constexpr u32 points = 0, lines = 1, triangles = 4, strip = 5, quads = 7, patches = 14;
-constexpr u16 generic = 0x80; // location n is 16 * n further on
 
 // Location 0: x = vertex, y = 100 + vertex, z = 200 + vertex, w = 1; location 1: x = 7 * vertex + instance, rest unset;
 // location 2: x = 0.5 * vertex. All as floats; the position is (vertex, 0, 0, 1).
@@ -51,54 +49,14 @@ f32 y(u32 vertex) {
     return 100.0f + static_cast<f32>(vertex);
 }
 
-class Feedback : public StageTest {
+class Feedback : public CaptureTest {
 protected:
-    void SetUp() override {
-        StageTest::SetUp();
-        if (device && !device->has(gpu::Feature::TransformFeedback))
-            GTEST_SKIP() << "the device has no transform feedback";
-    }
     // xyz of location 0 into buffer 0, x of locations 1 and 2 into buffers of their own.
     static FeedbackLayout three_buffers() {
         return {{12, 4, 4, 0}, {{generic, 3, 0, 0}, {generic + 16, 1, 1, 0}, {generic + 32, 1, 2, 0}}};
     }
     // x of location 0 only.
     static FeedbackLayout one_word() { return {{4, 0, 0, 0}, {{generic, 1, 0, 0}}}; }
-
-    void buffer(Recorder& r, u32 index, u64 offset, u64 size) const {
-        stream::BindTransformFeedbackBuffer b{};
-        b.index = index;
-        b.address = at(offset).value;
-        b.size = size;
-        r.add(b);
-    }
-    void feedback(Recorder& r, FeedbackAction action, u64 at_control = control) const {
-        stream::TransformFeedback f{};
-        f.action = action;
-        f.control = at(at_control).value;
-        r.add(f);
-    }
-    void draw_captured(Recorder& r, u32 primitive, u64 at_control = control) const {
-        stream::DrawTransformFeedback d{};
-        d.primitive = primitive;
-        d.control = at(at_control).value;
-        r.add(d);
-    }
-    static void discard(Recorder& r, bool on) {
-        stream::SetRasterizerDiscard d{};
-        d.discard = on;
-        r.add(d);
-    }
-    void floats(u64 offset, std::initializer_list<f32> values) const {
-        for (const f32 v : values) {
-            EXPECT_EQ(read<f32>(offset), v) << "at +" << std::hex << offset;
-            offset += 4;
-        }
-    }
-    void untouched(u64 offset, u32 words) const {
-        for (u32 i = 0; i < words; ++i)
-            EXPECT_EQ(read<u32>(offset + 4 * i), 0u) << "at +" << std::hex << offset + 4 * i;
-    }
 };
 
 TEST_F(Feedback, CapturesWhatTheLayoutNamesWithAndWithoutRasterization) { // REN-172, REN-173
