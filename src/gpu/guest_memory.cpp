@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace heaviside::gpu {
 
@@ -24,6 +25,8 @@ struct GuestMemory::Piece {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     u64 buffer_start = 0, address = 0;
     Buffer mirror; // instead of an import
+    // What the guest's bytes and the mirror's were when they last were the same: who differs from it has written since.
+    std::vector<std::byte> agreed;
 
     ~Piece() {
         if (buffer) {
@@ -195,7 +198,9 @@ Result<std::unique_ptr<GuestMemory::Piece>> GuestMemory::make_piece(const guest:
         if (!mirror)
             return tl::unexpected(mirror.error());
         piece->mirror = std::move(*mirror);
-        std::memcpy(piece->mirror.whole().mapped, reinterpret_cast<const void*>(start), size);
+        const auto* guest_bytes = reinterpret_cast<const std::byte*>(start);
+        piece->agreed.assign(guest_bytes, guest_bytes + size);
+        std::memcpy(piece->mirror.whole().mapped, piece->agreed.data(), size);
         flush(*device_, piece->mirror);
     }
     ++pieces_version_;
@@ -305,21 +310,45 @@ void GuestMemory::for_each_mirror(GuestAddress address, u64 size, Visit&& visit)
     }
 }
 
+// Brings the bytes that changed in `from` since both agreed to `to`, and leaves alone what changed in `to`: the guest
+// and the GPU may both be writing. Calls before(offset, size) for each block that has some.
+template <class Before>
+static void bring_changes(const std::byte* from, std::byte* to, std::byte* agreed, u64 size, Before&& before) {
+    constexpr u64 block = 4096;
+    for (u64 at = 0; at < size; at += block) {
+        const u64 bytes = std::min(block, size - at);
+        if (std::memcmp(from + at, agreed + at, bytes) == 0)
+            continue;
+        before(at, bytes);
+        for (u64 i = at; i < at + bytes; ++i)
+            if (const std::byte now = from[i]; now != agreed[i])
+                to[i] = agreed[i] = now;
+    }
+}
+
 void GuestMemory::flush_to_gpu(GuestAddress address, u64 size) {
     for_each_mirror(address, size, [&](Piece& p, u64 from, u64 bytes) {
-        std::memcpy(p.mirror.whole().mapped + (from - p.start), reinterpret_cast<const void*>(from), bytes);
-        flush(*device_, p.mirror);
+        bool changed = false;
+        bring_changes(reinterpret_cast<const std::byte*>(from), p.mirror.whole().mapped + (from - p.start),
+                      p.agreed.data() + (from - p.start), bytes, [&changed](u64, u64) { changed = true; });
+        if (changed)
+            flush(*device_, p.mirror);
     });
 }
 
 void GuestMemory::publish_to_guest(GuestAddress address, u64 size) {
     for_each_mirror(address, size, [&](Piece& p, u64 from, u64 bytes) {
         invalidate(*device_, p.mirror);
-        if (tracker_)
-            tracker_->open(GuestAddress{from}, bytes);
-        std::memcpy(reinterpret_cast<void*>(from), p.mirror.whole().mapped + (from - p.start), bytes);
-        if (tracker_)
-            tracker_->close(GuestAddress{from}, bytes);
+        std::vector<guest::PageRange> opened;
+        bring_changes(p.mirror.whole().mapped + (from - p.start), reinterpret_cast<std::byte*>(from),
+                      p.agreed.data() + (from - p.start), bytes, [&](u64 at, u64 count) {
+                          if (!tracker_)
+                              return;
+                          tracker_->open(GuestAddress{from + at}, count);
+                          opened.push_back({GuestAddress{from + at}, count});
+                      });
+        for (const guest::PageRange& r : opened)
+            tracker_->close(r.start, r.size);
     });
 }
 

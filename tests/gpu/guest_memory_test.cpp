@@ -173,6 +173,42 @@ TEST_P(GuestMemoryPath, RangesNeedNotStartOnAPage) {
     EXPECT_EQ(result.whole().mapped[0], std::byte{77});
 }
 
+// Both write while the other's work is under way: neither's bytes are lost, in one page, whatever is copied when.
+TEST_P(GuestMemoryPath, TheGuestAndTheGpuWriteSideBySide) {
+    OPEN_MEMORY();
+    const auto target = guest_memory->resolve(at(3 * page), page);
+    ASSERT_TRUE(target);
+    guest_memory->flush_to_gpu(at(0), pages * page);
+    tracker.arm(at(0), pages * page);
+    Commands& c = begin();
+    device->vk.vkCmdFillBuffer(c.handle(), target->buffer, target->offset + 64, 64, 0x11111111);
+    c.barrier({VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_HOST_BIT,
+               VK_ACCESS_2_HOST_READ_BIT});
+    finish(c);
+    const u64 stamp = tracker.arm(at(0), pages * page);
+    bytes[3 * page] = 5;                             // before the GPU's bytes have come
+    guest_memory->flush_to_gpu(at(0), pages * page); // for the next submission: takes none of the GPU's back
+    bytes[3 * page + 200] = 6;
+    guest_memory->publish_to_guest(at(0), pages * page); // takes none of the guest's back
+    EXPECT_EQ(bytes[3 * page + 64], 0x11);
+    EXPECT_EQ(bytes[3 * page + 127], 0x11);
+    EXPECT_EQ(bytes[3 * page + 128], 0);
+    EXPECT_EQ(bytes[3 * page], 5);
+    EXPECT_EQ(bytes[3 * page + 200], 6);
+    EXPECT_TRUE(tracker.written_since(at(3 * page), page, stamp)) << "by the guest";
+    EXPECT_FALSE(tracker.written_since(at(4 * page), page, stamp));
+    guest_memory->flush_to_gpu(at(0), pages * page);
+    Buffer copy = buffer(page, MemoryKind::Readback);
+    Commands& back = begin();
+    const VkBufferCopy region{target->offset, 0, page};
+    device->vk.vkCmdCopyBuffer(back.handle(), target->buffer, copy.whole().buffer, 1, &region);
+    finish(back);
+    invalidate(*device, copy);
+    EXPECT_EQ(copy.whole().mapped[0], std::byte{5});
+    EXPECT_EQ(copy.whole().mapped[64], std::byte{0x11});
+    EXPECT_EQ(copy.whole().mapped[200], std::byte{6});
+}
+
 INSTANTIATE_TEST_SUITE_P(, GuestMemoryPath, ::testing::Values("", "external_memory_host"),
                          [](const auto& p) { return std::string(*p.param ? "Mirrored" : "Imported"); });
 
