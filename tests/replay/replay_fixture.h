@@ -43,7 +43,7 @@ protected:
     static constexpr stream::QueueId queue = 1;
 
     void SetUp() override {
-        auto created = gpu::Device::create(gpu::DeviceOptions::from_environment());
+        auto created = gpu::Device::create(device_options());
         ASSERT_TRUE(created) << created.error().message;
         device = std::move(*created);
         memory = static_cast<std::byte*>(std::aligned_alloc(65536, pool_size));
@@ -67,6 +67,7 @@ protected:
         std::free(memory);
     }
     virtual Options options() { return {}; }
+    virtual gpu::DeviceOptions device_options() { return gpu::DeviceOptions::from_environment(); }
 
     [[nodiscard]] GuestAddress at(u64 offset) const { return GuestAddress{reinterpret_cast<u64>(memory) + offset}; }
     template <class T>
