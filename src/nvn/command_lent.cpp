@@ -17,7 +17,7 @@ std::span<std::byte> LentMemory::take(u64 bytes, u64 recording, Bytes owner) {
     const u64 size =
         bytes <= small_segment_bytes && recording == 0 ? small_segment_bytes : std::max(bytes, segment_bytes);
     const std::lock_guard lock(mutex_);
-    if (total_ + size > limit)
+    if (size > limit - total_)
         return {};
     Segment segment{nullptr, size, recording};
     // Freed memory is kept for the next taker: a list that is submitted while it is being overwritten stays readable.

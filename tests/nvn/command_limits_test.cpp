@@ -17,6 +17,7 @@ TEST(LentMemory, SegmentsHoldAnyRequestUpToTheLimit) {
     EXPECT_EQ(memory.total_bytes(), 556u * 1024);
     EXPECT_EQ(memory.take((u64{1} << 30) - 556 * 1024, 2, {}).size(), (u64{1} << 30) - 556 * 1024);
     EXPECT_TRUE(memory.take(16, 3, {}).empty()); // 1 GiB is lent
+    EXPECT_TRUE(memory.take(~u64{0}, 0, {}).empty());
     EXPECT_TRUE(memory.take_control().empty());
 }
 

@@ -86,6 +86,10 @@ public:
         return std::apply([](const auto&... slots) { return (slots.intact() && ...); }, slots_);
     }
 
+    // A handle or an address that some call gave.
+    u64 seen() {
+        return seen_[random_() % seen_.size()];
+    }
     std::byte* scratch() {
         std::byte* const place = scratch_.data() + random_() % 16 * 0x10000;
         if (random_() % 4 == 0)
@@ -121,7 +125,10 @@ private:
     template <class R, class... Args>
     void call(R (*function)(Args...)) {
         [[maybe_unused]] Arguments arguments(*this, random_);
-        (void)function(arguments.template value<Args>()...);
+        if constexpr (std::is_same_v<R, u64>)
+            seen_[random_() % seen_.size()] = function(arguments.template value<Args>()...);
+        else
+            (void)function(arguments.template value<Args>()...);
     }
 
     // A name that the API has, or nearly has; without a prototype: called with whatever is in the registers.
@@ -175,6 +182,7 @@ private:
         "nvnProgramGetSubtileSize",
         "nvnSetExternalDebuggerEnabledNVX",
     };
+    std::array<u64, 16> seen_{};
     Random& random_;
     Scratch& scratch_;
     World& world_;

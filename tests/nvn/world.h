@@ -233,6 +233,9 @@ public:
             return static_cast<T>(random_() % 2);
         else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
             return one_of<T>({T(0), T(1), T(2), T(3), T(256), T(299), T(-1)});
+        else if constexpr (std::is_unsigned_v<T> && requires(Objects & o) { o.seen(); }) // no strides
+            return random_() % 4 == 0 ? static_cast<T>(objects_.seen())
+                                      : one_of<T>({T(0), T(4), T(256), T(4096), T(-1), T(0x7654321)});
         else if constexpr (std::is_integral_v<T>)
             return one_of<T>({T(0), T(4), T(256), T(4096), T(-1), T(0x7654321)});
         else if constexpr (std::is_pointer_v<T>)
@@ -263,12 +266,40 @@ private:
     template <class T>
     T* pointer(T*) {
         using Object = std::remove_const_t<T>;
-        if constexpr (std::is_function_v<Object>)
+        if constexpr (std::is_same_v<T*, PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC>)
+            return random_() % 2 ? nullptr : &grant;
+        else if constexpr (std::is_same_v<T*, PFNNVNDEBUGCALLBACKPROC>)
+            return random_() % 2 ? nullptr : &hear;
+        else if constexpr (std::is_function_v<Object>)
             return nullptr;
         else if constexpr (minimum_size<Object> != 0)
             return objects_.get(static_cast<Object*>(nullptr));
         else
             return reinterpret_cast<T*>(objects_.scratch());
+    }
+
+    // What an application's callbacks do: give the kind that was asked for, give the other, record, give nothing.
+    static void grant(NVNcommandBuffer* buffer, NVNcommandBufferMemoryEvent, std::size_t size, void*) {
+        alignas(8) static std::array<std::byte, 0x1000> control;
+        static unsigned turn = 0;
+        switch (++turn % 5) {
+        case 0:
+            return nvnCommandBufferAddControlMemory(buffer, control.data(), control.size());
+        case 1:
+            return nvnCommandBufferAddCommandMemory(buffer, nullptr, 0, size);
+        case 2:
+            nvnCommandBufferAddCommandMemory(buffer, nullptr, 0, size);
+            return nvnCommandBufferAddControlMemory(buffer, control.data(), control.size() / 4);
+        case 3:
+            (void)nvnCommandBufferGetCommandMemoryUsed(buffer);
+            return nvnCommandBufferSetMemoryCallback(buffer, nullptr);
+        default:
+            return;
+        }
+    }
+    static void hear(NVNdebugCallbackSource, NVNdebugCallbackType, int, NVNdebugCallbackSeverity, const char* message,
+                     void*) {
+        must(message && message[0]);
     }
 
     Objects& objects_;
