@@ -3,6 +3,7 @@
 #include "nvn/command_lent.h"
 #include "nvn/command_list.h"
 #include "nvn/entry_points.h"
+#include "nvn/labels.h"
 #include "nvn/report.h"
 
 #include <algorithm>
@@ -189,8 +190,8 @@ void nvnCommandBufferFinalize(NVNcommandBuffer* cmdBuf) {
     }
 }
 
-void nvnCommandBufferSetDebugLabel(NVNcommandBuffer* cmdBuf, const char*) {
-    (void)as_valid(cmdBuf, __func__);
+void nvnCommandBufferSetDebugLabel(NVNcommandBuffer* cmdBuf, const char* label) {
+    set_label(cmdBuf, label, __func__);
 }
 
 void nvnCommandBufferSetMemoryCallback(NVNcommandBuffer* cmdBuf, PFNNVNCOMMANDBUFFERMEMORYCALLBACKPROC callback) {

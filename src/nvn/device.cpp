@@ -1,6 +1,7 @@
 #include "nvn/entry_points.h"
 #include "nvn/entry_table.h"
 #include "nvn/host.h"
+#include "nvn/labels.h"
 #include "nvn/report.h"
 
 #include <algorithm>
@@ -133,7 +134,9 @@ void nvnDeviceFinalize(NVNdevice* device) {
     *d = {};
 }
 
-void nvnDeviceSetDebugLabel(NVNdevice*, const char*) {}
+void nvnDeviceSetDebugLabel(NVNdevice* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 PFNNVNGENERICFUNCPTRPROC nvnDeviceGetProcAddress(const NVNdevice*, const char* name) {
     return look_up(name);

@@ -1,6 +1,7 @@
 #include "nvn/host.h"
 
 #include "base/log.h"
+#include "nvn/labels.h"
 #include "nvn/null_sink.h"
 #include "nvn/report.h"
 
@@ -109,8 +110,9 @@ void report_bad_object(const char* call, const void* object) {
     }
     std::array<u8, 8> bytes;
     std::memcpy(bytes.data(), object, sizeof(u32)); // the smallest object has no more
-    report_error(call, "object not initialised (begins {:02x} {:02x} {:02x} {:02x})", bytes[0], bytes[1], bytes[2],
-                 bytes[3]);
+    const std::string label = labels().get(object);
+    report_error(call, "object not initialised (begins {:02x} {:02x} {:02x} {:02x}{}{}{})", bytes[0], bytes[1],
+                 bytes[2], bytes[3], label.empty() ? "" : "; it was \"", label, label.empty() ? "" : "\"");
 }
 
 } // namespace heaviside::nvn

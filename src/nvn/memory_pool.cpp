@@ -2,6 +2,7 @@
 #include "nvn/command_lent.h"
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/labels.h"
 #include "nvn/mapped.h"
 #include "nvn/report.h"
 
@@ -158,7 +159,9 @@ void nvnMemoryPoolFinalize(NVNmemoryPool* pool) {
         host().virtual_pools.release(ended.address);
 }
 
-void nvnMemoryPoolSetDebugLabel(NVNmemoryPool*, const char*) {}
+void nvnMemoryPoolSetDebugLabel(NVNmemoryPool* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 void* nvnMemoryPoolMap(const NVNmemoryPool* pool) {
     const MemoryPool* p = as_valid(pool, "nvnMemoryPoolMap");
@@ -313,7 +316,9 @@ void nvnBufferFinalize(NVNbuffer* buffer) {
         *b = {};
 }
 
-void nvnBufferSetDebugLabel(NVNbuffer*, const char*) {}
+void nvnBufferSetDebugLabel(NVNbuffer* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 NVNbufferAddress nvnBufferGetAddress(const NVNbuffer* buffer) {
     const Buffer* b = as_valid(buffer, "nvnBufferGetAddress");

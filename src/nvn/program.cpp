@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/labels.h"
 #include "nvn/mapped.h"
 #include "nvn/report.h"
 
@@ -219,7 +220,9 @@ void nvnProgramFinalize(NVNprogram* program) {
     *p = {};
 }
 
-void nvnProgramSetDebugLabel(NVNprogram*, const char*) {}
+void nvnProgramSetDebugLabel(NVNprogram* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 NVNboolean nvnProgramSetShaders(NVNprogram* program, int count, const NVNshaderData* stageData) {
     return set_shaders("nvnProgramSetShaders", program, count, stageData);

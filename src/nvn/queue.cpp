@@ -1,4 +1,5 @@
 #include "nvn/queue.h"
+#include "nvn/labels.h"
 
 #include "nvn/command_list.h"
 #include "nvn/entry_points.h"
@@ -240,8 +241,8 @@ void nvnQueueFinalize(NVNqueue* queue) {
     q->magic = 0;
 }
 
-void nvnQueueSetDebugLabel(NVNqueue* queue, const char*) {
-    (void)as_valid(queue, __func__);
+void nvnQueueSetDebugLabel(NVNqueue* queue, const char* label) {
+    set_label(queue, label, __func__);
 }
 
 void nvnQueueSubmitCommands(NVNqueue* queue, int numCommands, const NVNcommandHandle* handles) {

@@ -1,4 +1,5 @@
 #include "nvn/entry_points.h"
+#include "nvn/labels.h"
 #include "nvn/objects.h"
 #include "nvn/report.h"
 
@@ -263,7 +264,9 @@ void nvnSamplerFinalize(NVNsampler* sampler) {
         *s = {};
 }
 
-void nvnSamplerSetDebugLabel(NVNsampler*, const char*) {}
+void nvnSamplerSetDebugLabel(NVNsampler* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 // From the state alone: a sampler has no room for an identity of its own, and copies are equal.
 uint64_t nvnSamplerGetDebugID(const NVNsampler* sampler) {

@@ -1,4 +1,5 @@
 #include "nvn/sync.h"
+#include "nvn/labels.h"
 
 #include "base/log.h"
 #include "nvn/entry_points.h"
@@ -79,8 +80,8 @@ void nvnSyncFinalize(NVNsync* sync) {
     valid->magic = 0;
 }
 
-void nvnSyncSetDebugLabel(NVNsync* sync, const char*) {
-    (void)as_valid(sync, __func__);
+void nvnSyncSetDebugLabel(NVNsync* sync, const char* label) {
+    set_label(sync, label, __func__);
 }
 
 NVNsyncWaitResult nvnSyncWait(const NVNsync* sync, uint64_t timeoutNs) {

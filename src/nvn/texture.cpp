@@ -1,5 +1,6 @@
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/labels.h"
 #include "nvn/mapped.h"
 #include "nvn/report.h"
 #include "nvn/texture_layout.h"
@@ -167,7 +168,9 @@ void nvnTextureFinalize(NVNtexture* texture) {
         *t = {};
 }
 
-void nvnTextureSetDebugLabel(NVNtexture*, const char*) {}
+void nvnTextureSetDebugLabel(NVNtexture* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 uint64_t nvnTextureGetDebugID(const NVNtexture* texture) {
     const Texture* t = as_valid(texture, "nvnTextureGetDebugID");

@@ -2,6 +2,7 @@
 // announced to the sink as values, at once; objects and views are not looked at again.
 #include "nvn/entry_points.h"
 #include "nvn/host.h"
+#include "nvn/labels.h"
 #include "nvn/report.h"
 
 namespace heaviside::nvn {
@@ -77,7 +78,9 @@ void nvnTexturePoolFinalize(NVNtexturePool* pool) {
     *p = {};
 }
 
-void nvnTexturePoolSetDebugLabel(NVNtexturePool*, const char*) {}
+void nvnTexturePoolSetDebugLabel(NVNtexturePool* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 void nvnTexturePoolRegisterTexture(const NVNtexturePool* pool, int id, const NVNtexture* texture,
                                    const NVNtextureView* view) {
@@ -128,7 +131,9 @@ void nvnSamplerPoolFinalize(NVNsamplerPool* pool) {
     *p = {};
 }
 
-void nvnSamplerPoolSetDebugLabel(NVNsamplerPool*, const char*) {}
+void nvnSamplerPoolSetDebugLabel(NVNsamplerPool* object, const char* label) {
+    set_label(object, label, __func__);
+}
 
 void nvnSamplerPoolRegisterSampler(const NVNsamplerPool* pool, int id, const NVNsampler* sampler) {
     constexpr auto call = "nvnSamplerPoolRegisterSampler";

@@ -1,4 +1,5 @@
 #include "nvn/window.h"
+#include "nvn/labels.h"
 
 #include "nvn/entry_points.h"
 #include "nvn/mapped.h"
@@ -173,8 +174,8 @@ void nvnWindowFinalize(NVNwindow* window) {
     w->magic = 0;
 }
 
-void nvnWindowSetDebugLabel(NVNwindow* window, const char*) {
-    (void)as_valid(window, __func__);
+void nvnWindowSetDebugLabel(NVNwindow* window, const char* label) {
+    set_label(window, label, __func__);
 }
 
 NVNwindowAcquireTextureResult nvnWindowAcquireTexture(NVNwindow* window, NVNsync* textureAvailableSync,

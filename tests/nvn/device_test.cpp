@@ -214,6 +214,35 @@ TEST(Device, DebugCallbackHearsErrorsUntilRemoved) { // GFX-039
     EXPECT_EQ(heard.count, 1);
 }
 
+// Messages name objects as the application does, also when the object is over.
+TEST(Device, MessagesKnowTheLabelsOfObjects) {
+    test::Device device;
+    std::string heard;
+    nvnDeviceInstallDebugCallback(
+        &device.object,
+        [](NVNdebugCallbackSource, NVNdebugCallbackType, int, NVNdebugCallbackSeverity, const char* message, void* to) {
+            *static_cast<std::string*>(to) = message;
+        },
+        &heard, NVN_TRUE);
+    NVNsync sync, other;
+    ASSERT_TRUE(nvnSyncInitialize(&sync, &device.object));
+    ASSERT_TRUE(nvnSyncInitialize(&other, &device.object));
+    nvnSyncSetDebugLabel(&sync, "shadows done");
+    nvnSyncSetDebugLabel(&other, "gone");
+    nvnSyncSetDebugLabel(&other, nullptr);
+    EXPECT_EQ(heard, "");
+    nvnSyncFinalize(&sync);
+    nvnSyncFinalize(&other);
+    EXPECT_EQ(nvnSyncWait(&sync, 0), NVN_SYNC_WAIT_RESULT_FAILED);
+    EXPECT_NE(heard.find("it was \"shadows done\""), std::string::npos) << heard;
+    (void)nvnSyncWait(&other, 0);
+    EXPECT_EQ(heard.find("it was"), std::string::npos) << heard;
+    heard.clear();
+    nvnSyncSetDebugLabel(&sync, "late"); // no object to label
+    EXPECT_NE(heard.find("nvnSyncSetDebugLabel"), std::string::npos);
+    nvnDeviceInstallDebugCallback(&device.object, nullptr, nullptr, NVN_FALSE);
+}
+
 TEST(Device, HintsSucceed) { // OBJ-241, OBJ-245
     Device device;
     const float color[4] = {};
