@@ -65,6 +65,22 @@ typedef enum heaviside_log_level {
     HEAVISIDE_LOG_ERROR = 3
 } heaviside_log_level;
 
+/* When presented pictures are shown. */
+typedef enum heaviside_pacing {
+    HEAVISIDE_PACING_OFF = 0,  /* as they come */
+    HEAVISIDE_PACING_GAME = 1, /* each for the present interval that the guest asks for, in 60ths of a second, also
+                                  without a window: game time is wall time */
+    HEAVISIDE_PACING_FIXED = 2 /* target_fps of them a second */
+} heaviside_pacing;
+
+/* How a picture fits an output of another shape. */
+typedef enum heaviside_fit {
+    HEAVISIDE_FIT_LETTERBOX = 0, /* in proportion, with black bars */
+    HEAVISIDE_FIT_STRETCH = 1,
+    HEAVISIDE_FIT_FILL = 2,   /* in proportion, the long side is cut off evenly */
+    HEAVISIDE_FIT_INTEGER = 3 /* the largest whole multiple, with black bars */
+} heaviside_fit;
+
 typedef void (*heaviside_function)(void);
 
 /* What a host can set. Fill it with heaviside_config_default() first: `size` tells the library which version of the
@@ -101,10 +117,28 @@ typedef struct heaviside_config {
     int validation;    /* 1: enable the Khronos validation layer; one warning if it is missing. HEAVISIDE_VALIDATION */
     int stop_on_error; /* 1: after the first guest error every later submission is dropped. HEAVISIDE_STOP_ON_ERROR */
 
-    int nvn_major, nvn_minor; /* API version that nvnDeviceGetInteger reports; 0, 0: 55.15 */
+    /* API version that nvnDeviceGetInteger reports, and by whose generation it answers: 53.x, 55.x, 231.x (231, 0: the
+     * newest known). 0, 0: what fits the guest's SDK, or 55.15. HEAVISIDE_NVN ("53.313") */
+    int nvn_major, nvn_minor;
 
     int output_width, output_height; /* of headless output and screenshots; 0, 0: the presented texture's size */
     int present_interval_override;   /* -1: honour the guest; else vsyncs per present */
+
+    uint64_t title_id; /* what the guest is: caches go to a folder of that name (16 hexadecimal digits); 0: none */
+    int pacing;        /* heaviside_pacing, by default GAME. HEAVISIDE_PACING: off, game, fixed */
+    int target_fps;    /* pictures a second of PACING_FIXED, and the rate of the guest's vsync; 0: 60 */
+    int game_fps_divisor_fix; /* 1: with PACING_FIXED a guest that counts vsyncs sees as many between two presents as it
+                                 asked for, however short they are */
+    int fit;                  /* heaviside_fit of windows and output_width, output_height. HEAVISIDE_FIT: letterbox,
+                                 stretch, fill, integer */
+    int unimplemented_abort;  /* 1: abort() at the first call of an entry point that is not built, for CI.
+                                 HEAVISIDE_UNIMPLEMENTED_ABORT */
+    int unconditional_rendering; /* 1: what conditional rendering would leave out is drawn. For titles whose counters
+                                    are never written. HEAVISIDE_UNCONDITIONAL_RENDERING */
+
+    /* The SDK's major version that the guest was built with (its API version follows, unless nvn_major is set); 0: not
+     * known. The minor GPU code version of the shader compiler that the guest carries (glslcGetVersion); 0: none. */
+    int guest_sdk_major, guest_compiler_minor;
 } heaviside_config;
 
 /* Defaults: everything off, NULL or "as the guest says", log level INFO. */
@@ -139,7 +173,9 @@ HEAVISIDE_API int heaviside_handle_fault(uintptr_t address, int is_write);
  * memory fails on a protected page instead of faulting). Call before each such write. */
 HEAVISIDE_API void heaviside_guest_write_prepare(uintptr_t address, size_t size);
 
-/* Nanoseconds between the vsync events that the guest shall see (1/60 s). */
+/* Nanoseconds between the vsync events that the guest shall see: 1/60 s or 1/target_fps, never the display's period and
+ * not the guest's present interval. Ask again after each present: game_fps_divisor_fix changes it. Works before init.
+ */
 HEAVISIDE_API uint64_t heaviside_vsync_period_ns(void);
 
 typedef struct heaviside_stats {
@@ -159,6 +195,29 @@ HEAVISIDE_API heaviside_result heaviside_get_stats(heaviside_stats* stats);
 
 /* Writes the last presented frame as a PNG once the GPU has finished it. */
 HEAVISIDE_API heaviside_result heaviside_screenshot(const char* path);
+/* Writes the next frame that the guest presents; returns at once. Errors are logged. */
+HEAVISIDE_API heaviside_result heaviside_screenshot_next(const char* path);
+
+/* What the guest's window system (not NVN) wants shown of its pictures, in texels: the crop of presents whose window
+ * has none of its own. One that reaches over the presented texture is ignored, with one log line. Width or height 0:
+ * all. */
+HEAVISIDE_API void heaviside_set_layer_crop(int x, int y, int width, int height);
+
+/* Where a picture goes on an output. Pure. FILL reaches over the edges. */
+typedef struct heaviside_rect {
+    int x, y, width, height;
+} heaviside_rect;
+HEAVISIDE_API heaviside_rect heaviside_fit_rect(int picture_width, int picture_height, int output_width,
+                                                int output_height, heaviside_fit fit);
+
+/* The process goes to the background: when suspend returns the GPU is idle and stays so until resume, while guest
+ * threads may go on recording and submitting, and programs are still translated. Both are harmless when not started;
+ * shutdown resumes. */
+HEAVISIDE_API void heaviside_suspend(void);
+HEAVISIDE_API void heaviside_resume(void);
+
+/* Logs what a run has to say at its end: counts, entry points that are missing, names nobody knows. */
+HEAVISIDE_API void heaviside_diag_dump(void);
 
 /* Entry points that the guest called but that are not built yet, with the number of calls, and names that it looked up
  * but that are not NVN's. Fills up to `capacity` entries, returns how many there are. Names live until shutdown. */

@@ -22,6 +22,7 @@ struct Instance {
     std::mutex mutex; // start and stop
     std::unique_ptr<api::Runtime> runtime;
     std::atomic<guest::WriteTracker*> tracker = nullptr; // read in signal handlers
+    std::atomic<api::Runtime*> running = nullptr;        // `runtime`, for calls that must not wait for others
     std::deque<std::string> names;                       // handed out by the diagnostic lists
 };
 Instance& instance() {
@@ -45,6 +46,7 @@ heaviside_result start_locked(const heaviside_config& config) {
         return failure(HEAVISIDE_ERROR_NO_DEVICE, runtime.error().message);
     instance().runtime = *std::move(runtime);
     instance().tracker = &instance().runtime->tracker();
+    instance().running = instance().runtime.get();
     return HEAVISIDE_OK;
 }
 
@@ -97,6 +99,7 @@ void heaviside_config_default(heaviside_config* config) {
     config->size = sizeof(*config);
     config->log_level = HEAVISIDE_LOG_INFO;
     config->present_interval_override = -1;
+    config->pacing = HEAVISIDE_PACING_GAME;
 }
 
 heaviside_result heaviside_init(const heaviside_config* config) {
@@ -111,6 +114,7 @@ heaviside_result heaviside_init(const heaviside_config* config) {
 void heaviside_shutdown(void) {
     std::lock_guard lock(instance().mutex);
     instance().tracker = nullptr;
+    instance().running = nullptr;
     instance().runtime.reset();
     instance().names.clear();
 }
@@ -148,7 +152,8 @@ void heaviside_guest_write_prepare(uintptr_t address, size_t size) {
 }
 
 uint64_t heaviside_vsync_period_ns(void) {
-    return 16'666'667;
+    const api::Runtime* const runtime = instance().running;
+    return runtime ? runtime->blank_period() : present::blank_period({}, 1);
 }
 
 heaviside_result heaviside_get_stats(heaviside_stats* stats) {
@@ -186,6 +191,54 @@ heaviside_result heaviside_screenshot(const char* path) {
         return failure(HEAVISIDE_ERROR_NOTHING_PRESENTED, "heaviside_screenshot: nothing has been presented yet");
     const auto saved = instance().runtime->screenshot(path);
     return saved ? HEAVISIDE_OK : failure(HEAVISIDE_ERROR_IO, saved.error().message);
+}
+
+heaviside_result heaviside_screenshot_next(const char* path) {
+    if (!path)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT, "heaviside_screenshot_next: no path");
+    std::lock_guard lock(instance().mutex);
+    if (!instance().runtime)
+        return failure(HEAVISIDE_ERROR_NOT_STARTED, "heaviside_screenshot_next: the runtime is not running");
+    instance().runtime->screenshot_of_next(path);
+    return HEAVISIDE_OK;
+}
+
+void heaviside_set_layer_crop(int x, int y, int width, int height) {
+    if (api::Runtime* const runtime = instance().running)
+        runtime->set_layer_crop({x, y, 0, width, height, 1});
+}
+
+heaviside_rect heaviside_fit_rect(int picture_width, int picture_height, int output_width, int output_height,
+                                  heaviside_fit fit) {
+    const auto size = [](int width, int height) {
+        return VkExtent2D{static_cast<u32>(std::max(width, 0)), static_cast<u32>(std::max(height, 0))};
+    };
+    const VkRect2D r = present::fit(size(picture_width, picture_height), size(output_width, output_height),
+                                    static_cast<present::Fit>(fit));
+    return {r.offset.x, r.offset.y, static_cast<int>(r.extent.width), static_cast<int>(r.extent.height)};
+}
+
+void heaviside_suspend(void) {
+    if (api::Runtime* const runtime = instance().running)
+        runtime->suspend();
+}
+
+void heaviside_resume(void) {
+    if (api::Runtime* const runtime = instance().running)
+        runtime->resume();
+}
+
+void heaviside_diag_dump(void) {
+    heaviside_stats stats{};
+    stats.size = sizeof stats;
+    if (heaviside_get_stats(&stats) == HEAVISIDE_OK)
+        log::info("frames {}, submissions {}, draws {}, dispatches {}, programs {}, errors {}, validation messages {}",
+                  stats.frames, stats.submits, stats.draws, stats.dispatches, stats.programs, stats.errors,
+                  stats.validation_messages);
+    for (const nvn::CallCount& call : nvn::unimplemented())
+        log::info("not built: {}, called {} times", call.name, call.count);
+    for (const std::string& name : nvn::unknown_lookups())
+        log::info("unknown name: {}", name);
 }
 
 size_t heaviside_unimplemented(heaviside_call_count* entries, size_t capacity) {

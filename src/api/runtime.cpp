@@ -32,12 +32,32 @@ void FrontSink::submit(stream::QueueId queue, const stream::DeviceModes& modes, 
 
 void FrontSink::present(stream::QueueId queue, const stream::Present& present) {
     stream::Present shown = present;
+    interval_ = present.interval;
+    if (!shown.crop_set) { // the window's own goes first (ledger REN-111)
+        const std::lock_guard lock(crop_mutex_);
+        const stream::Region& c = layer_crop_;
+        const i64 right = i64{c.x} + c.width, bottom = i64{c.y} + c.height;
+        if (c.width <= 0 || c.height <= 0)
+            shown.crop_set = false;
+        else if (c.x < 0 || c.y < 0 || right > present.image.texture.width || bottom > present.image.texture.height)
+            log::error_once("layer crop {}, {}, {} x {} of a texture of {} x {}: ignored", c.x, c.y, c.width, c.height,
+                            present.image.texture.width, present.image.texture.height);
+        else {
+            shown.crop = c;
+            shown.crop_set = true;
+        }
+    }
     if (settings_.present_interval_override >= 0)
         shown.interval = static_cast<u32>(settings_.present_interval_override);
     next_.present(queue, shown);
     const u64 frame = ++frames_;
     if (settings_.on_present)
         settings_.on_present(settings_.user, frame, static_cast<int>(present.interval));
+}
+
+void FrontSink::set_layer_crop(const stream::Region& crop) {
+    const std::lock_guard lock(crop_mutex_);
+    layer_crop_ = crop;
 }
 
 Result<std::unique_ptr<Runtime>> Runtime::start(const Settings& settings) {
@@ -58,14 +78,19 @@ Result<std::unique_ptr<Runtime>> Runtime::start(const Settings& settings) {
             return tl::unexpected(handler.error());
         runtime->fault_handler_.emplace(*std::move(handler));
     }
-    runtime->presenter_ =
-        std::make_unique<present::Presenter>(*runtime->device_, VkExtent2D{static_cast<u32>(settings.output_width),
-                                                                           static_cast<u32>(settings.output_height)});
+    auto presenter = present::Presenter::create(
+        *runtime->device_, {{static_cast<u32>(settings.output_width), static_cast<u32>(settings.output_height)},
+                            settings.fit,
+                            settings.pacing});
+    if (!presenter)
+        return tl::unexpected(presenter.error());
+    runtime->presenter_ = *std::move(presenter);
     replay::Options options;
     options.tracker = &runtime->tracker_;
+    options.conditional_rendering = settings.conditional_rendering;
     options.present = [presenter = runtime->presenter_.get()](gpu::Queue& queue, const replay::Frame& frame) {
         presenter->show(queue, {frame.image, frame.extent, frame.crop, frame.flip_y, frame.interval, frame.window,
-                                frame.native_window});
+                                frame.native_window, frame.busy});
     };
     options.window_destroyed = [presenter = runtime->presenter_.get()](stream::WindowId window) {
         presenter->window_destroyed(window);
@@ -89,6 +114,9 @@ Result<std::unique_ptr<Runtime>> Runtime::start(const Settings& settings) {
 
 void Runtime::connect() {
     nvn::set_api_version(settings_.nvn_major, settings_.nvn_minor);
+    nvn::set_unimplemented_abort(settings_.unimplemented_abort);
+    nvn::set_sdk_version(settings_.guest_sdk_major);
+    nvn::set_compiler_version(settings_.guest_compiler_minor);
     if (settings_.wrap_guest_callable)
         nvn::set_callable_wrapper({wrap, &settings_});
     if (settings_.core_away)
@@ -114,6 +142,10 @@ Result<void> Runtime::screenshot(const std::string& path) {
     Result<void> result;
     replay_->run_on_replay_thread([&](gpu::Queue& queue) { result = presenter_->screenshot(queue, path); });
     return result;
+}
+
+void Runtime::screenshot_of_next(const std::string& path) {
+    replay_->run_on_replay_thread([&](gpu::Queue&) { presenter_->screenshot_of_next(path); });
 }
 
 } // namespace heaviside::api

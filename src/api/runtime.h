@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace heaviside::api {
@@ -21,11 +22,16 @@ public:
     void submit(stream::QueueId queue, const stream::DeviceModes& modes, stream::Buffer stream) override;
     void present(stream::QueueId queue, const stream::Present& present) override;
     [[nodiscard]] u64 frames() const { return frames_.load(std::memory_order_relaxed); }
+    [[nodiscard]] u32 interval() const { return interval_.load(std::memory_order_relaxed); } // the guest's last
+    void set_layer_crop(const stream::Region& crop);
 
 private:
     const Settings& settings_;
     const u64 errors_before_ = log::error_count(); // of earlier runtimes of this process
     std::atomic<u64> frames_ = 0;
+    std::atomic<u32> interval_ = 1;
+    std::mutex crop_mutex_;
+    stream::Region layer_crop_{}; // empty: none
 };
 
 // Members are destroyed from the last to the first: whoever is used by others comes first.
@@ -45,6 +51,11 @@ public:
     [[nodiscard]] guest::WriteTracker& tracker() { return tracker_; }
     // The last presented frame, as a PNG file.
     [[nodiscard]] Result<void> screenshot(const std::string& path);
+    void screenshot_of_next(const std::string& path);
+    void set_layer_crop(const stream::Region& crop) { front_->set_layer_crop(crop); }
+    void suspend() { replay_->suspend(); }
+    void resume() { replay_->resume(); }
+    [[nodiscard]] u64 blank_period() const { return present::blank_period(settings_.pacing, front_->interval()); }
 
 private:
     explicit Runtime(const Settings& settings) : settings_(settings) {}

@@ -1,8 +1,13 @@
 #include "api/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace heaviside::api {
@@ -28,6 +33,38 @@ Result<bool> flag(const char* name, bool from_host) {
     if (value == "1")
         return true;
     return fail("{}={}: expected 0 or 1", name, value);
+}
+
+// The value of a variable as one of `names`; nothing if it is not set.
+Result<std::optional<int>> choice(const char* variable, std::span<const std::string_view> names) {
+    const std::string value = environment(variable);
+    if (value.empty())
+        return std::nullopt;
+    std::string known;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (value == names[i])
+            return static_cast<int>(i);
+        known += (i ? ", " : "") + std::string(names[i]);
+    }
+    return fail("{}={}: expected one of {}", variable, value, known);
+}
+
+Result<void> resolve_presentation(const heaviside_config& config, Settings& settings) {
+    constexpr std::string_view paces[] = {"off", "game", "fixed"}, fits[] = {"letterbox", "stretch", "fill", "integer"};
+    const auto pace = choice("HEAVISIDE_PACING", paces), fit = choice("HEAVISIDE_FIT", fits);
+    if (!pace || !fit)
+        return tl::unexpected(pace ? fit.error() : pace.error());
+    const int mode = pace->value_or(config.pacing), shape = fit->value_or(config.fit);
+    if (mode < 0 || mode >= static_cast<int>(std::size(paces)))
+        return fail("heaviside_config: pacing {}", mode);
+    if (shape < 0 || shape >= static_cast<int>(std::size(fits)))
+        return fail("heaviside_config: fit {}", shape);
+    if (config.target_fps < 0 || config.target_fps > 1000)
+        return fail("heaviside_config: target_fps {}", config.target_fps);
+    settings.pacing = {static_cast<present::Pacing>(mode), static_cast<u32>(config.target_fps),
+                       config.game_fps_divisor_fix != 0};
+    settings.fit = static_cast<present::Fit>(shape);
+    return {};
 }
 
 // The part of the structure that the host knows, over defaults for the rest.
@@ -63,9 +100,21 @@ Result<Settings> resolve(const heaviside_config& host) {
     settings.host_forwards_faults = config.host_forwards_faults != 0;
     settings.nvn_major = config.nvn_major;
     settings.nvn_minor = config.nvn_minor;
+    if (const std::string version = environment("HEAVISIDE_NVN"); !version.empty()) {
+        int end = 0;
+        if (std::sscanf(version.c_str(), "%9d.%9d%n", &settings.nvn_major, &settings.nvn_minor, &end) != 2 ||
+            static_cast<std::size_t>(end) != version.size())
+            return fail("HEAVISIDE_NVN={}: expected MAJOR.MINOR", version);
+    }
+    if (settings.nvn_major < 0 || settings.nvn_minor < 0 || (settings.nvn_major == 0 && settings.nvn_minor != 0))
+        return fail("NVN version {}.{}", settings.nvn_major, settings.nvn_minor);
+    settings.guest_sdk_major = config.guest_sdk_major;
+    settings.guest_compiler_minor = config.guest_compiler_minor;
     settings.output_width = config.output_width;
     settings.output_height = config.output_height;
     settings.present_interval_override = config.present_interval_override;
+    if (const auto presentation = resolve_presentation(config, settings); !presentation)
+        return tl::unexpected(presentation.error());
 
     settings.device = gpu::DeviceOptions::from_environment();
     if (config.device)
@@ -74,6 +123,8 @@ Result<Settings> resolve(const heaviside_config& host) {
         settings.device.disable = config.disable;
     if (config.cache_dir)
         settings.device.cache_directory = config.cache_dir;
+    if (config.title_id != 0 && !settings.device.cache_directory.empty())
+        settings.device.cache_directory /= fmt::format("{:016x}", config.title_id);
     const auto validation = flag("HEAVISIDE_VALIDATION", config.validation != 0);
     if (!validation)
         return tl::unexpected(validation.error());
@@ -82,6 +133,14 @@ Result<Settings> resolve(const heaviside_config& host) {
     if (!stop)
         return tl::unexpected(stop.error());
     settings.stop_on_error = *stop;
+    const auto abort = flag("HEAVISIDE_UNIMPLEMENTED_ABORT", config.unimplemented_abort != 0);
+    if (!abort)
+        return tl::unexpected(abort.error());
+    settings.unimplemented_abort = *abort;
+    const auto unconditional = flag("HEAVISIDE_UNCONDITIONAL_RENDERING", config.unconditional_rendering != 0);
+    if (!unconditional)
+        return tl::unexpected(unconditional.error());
+    settings.conditional_rendering = !*unconditional;
     if (const std::string level = environment("HEAVISIDE_LOG"); !level.empty()) {
         const auto parsed = log_level(level);
         if (!parsed)

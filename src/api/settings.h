@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "gpu/device.h"
+#include "present/fit.h"
+#include "present/pacer.h"
 
 #include <heaviside/heaviside.h>
 
@@ -22,9 +24,13 @@ struct Settings {
     bool host_forwards_faults = false;
     gpu::DeviceOptions device;
     bool stop_on_error = false;
-    int nvn_major = 0, nvn_minor = 0;
+    int nvn_major = 0, nvn_minor = 0, guest_sdk_major = 0, guest_compiler_minor = 0;
     int output_width = 0, output_height = 0;
     int present_interval_override = -1;
+    present::PacingSettings pacing;
+    present::Fit fit = present::Fit::Letterbox;
+    bool unimplemented_abort = false;
+    bool conditional_rendering = true;
 };
 
 // A field that the host left at its default is taken from the environment. Errors name the field or variable.

@@ -41,6 +41,7 @@ struct DeviceRequest {
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float{};
     VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV atomic_float16{};
     VkPhysicalDeviceConditionalRenderingFeaturesEXT conditional{};
+    VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT texel_alignment{};
     VkPhysicalDeviceHostImageCopyFeaturesEXT host_copy{};
 };
 
@@ -234,6 +235,9 @@ const std::array<Row, feature_count> rows{{
     {{Feature::CalibratedTimestamps, "calibrated_timestamps", "VK_EXT_calibrated_timestamps",
       "CPU and GPU clocks are matched by a fence"},
      nullptr},
+    {{Feature::TexelBufferAlignment, "texel_buffer_alignment", "VK_EXT_texel_buffer_alignment",
+      "buffer textures between the device's multiples are not read"},
+     [](R& r) -> Bits { return {&r.texel_alignment.texelBufferAlignment}; }},
     {{Feature::HostImageCopy, "host_image_copy", "VK_EXT_host_image_copy", "uploads through a staging buffer"},
      [](R& r) -> Bits { return {&r.host_copy.hostImageCopy}; }},
     {{Feature::MemoryBudget, "memory_budget", "VK_EXT_memory_budget", "80 % of the heap is the budget"}, nullptr},
@@ -334,6 +338,8 @@ void build_chain(DeviceRequest& r, const std::function<bool(const char*)>& has) 
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT16_VECTOR_FEATURES_NV);
     extension("VK_EXT_conditional_rendering", r.conditional,
               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT);
+    extension("VK_EXT_texel_buffer_alignment", r.texel_alignment,
+              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_FEATURES_EXT);
     extension("VK_EXT_host_image_copy", r.host_copy, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES_EXT);
 }
 
@@ -435,6 +441,10 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
     c.max_allocation = p.v11.maxMemoryAllocationSize;
     c.max_buffer = p.v13.maxBufferSize;
     c.max_vertex_attributes_divisor = p.divisor.maxVertexAttribDivisor;
+    c.texel_buffer_alignment =
+        std::max(p.v13.storageTexelBufferOffsetAlignmentBytes, p.v13.uniformTexelBufferOffsetAlignmentBytes);
+    c.texel_buffer_single =
+        p.v13.storageTexelBufferOffsetSingleTexelAlignment && p.v13.uniformTexelBufferOffsetSingleTexelAlignment;
     c.transform_feedback_buffers = p.transform_feedback.maxTransformFeedbackBuffers;
     c.draws_captured = p.transform_feedback.transformFeedbackDraw;
     c.max_custom_border_samplers = p.border.maxCustomBorderColorSamplers;

@@ -93,6 +93,7 @@ enum class Feature : u8 {
     PipelineStatistics,
     PreciseOcclusion,
     CalibratedTimestamps,
+    TexelBufferAlignment,
     HostImageCopy,
     MemoryBudget,
     Count
@@ -132,6 +133,10 @@ struct Capabilities {
     u64 max_allocation = 0; // bytes in one VkDeviceMemory
     u64 max_buffer = 0;
     u32 max_vertex_attributes_divisor = 0;
+    // Where texel buffers may begin: multiples of this many bytes, or of a texel (a component of three-component formats)
+    // if that is less and `texel_buffer_single`.
+    u64 texel_buffer_alignment = 1;
+    bool texel_buffer_single = false;
     u32 transform_feedback_buffers = 0;
     bool draws_captured = false; // vkCmdDrawIndirectByteCountEXT
     u32 max_custom_border_samplers = 0;

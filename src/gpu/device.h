@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,41 @@ struct DeviceOptions {
 
     // HEAVISIDE_DEVICE, HEAVISIDE_DISABLE, HEAVISIDE_VALIDATION=1, HEAVISIDE_CACHE.
     [[nodiscard]] static DeviceOptions from_environment();
+};
+
+// What every submission passes. While it is closed, they wait; what is inside when it closes is waited for. Any thread.
+class SubmitGate {
+public:
+    void close() {
+        std::unique_lock lock(mutex_);
+        closed_ = true;
+        changed_.wait(lock, [this] { return inside_ == 0; });
+    }
+    void open() {
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = false;
+        }
+        changed_.notify_all();
+    }
+    void enter() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !closed_; });
+        ++inside_;
+    }
+    void leave() {
+        {
+            const std::lock_guard lock(mutex_);
+            --inside_;
+        }
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    unsigned inside_ = 0;
+    bool closed_ = false;
 };
 
 // What is alive, by kind. All zero when a device is destroyed; otherwise it logs one error line per kind.
@@ -64,6 +100,7 @@ struct Device {
     DeviceOptions options;
 
     mutable std::mutex submit_mutex; // held around every use of `queue`
+    mutable SubmitGate gate;         // gpu::Queue passes it
     mutable std::array<std::atomic<i64>, static_cast<unsigned>(Object::Count)> live{};
     mutable std::atomic<u64> validation_messages = 0;
     VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;

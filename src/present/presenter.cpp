@@ -1,23 +1,23 @@
 #include "present/presenter.h"
 
 #include "base/log.h"
-#include "present/fit.h"
+#include "gpu/binding_layout.h"
 #include "present/swapchain.h"
 
 #include <png.h>
 
+#include <chrono>
 #include <cstring>
 
 namespace heaviside::present {
 
 namespace {
 
-void blit(gpu::Commands& commands, const gpu::Device& device, const Picture& picture, VkImage target,
-          const VkRect2D& place) {
-    const VkRect2D source = clamp_crop(picture.crop, picture.extent);
+void blit(gpu::Commands& commands, const gpu::Device& device, VkImage image, const VkRect2D& source, bool flip_y,
+          VkImage target, const VkRect2D& place) {
     const i32 left = source.offset.x, right = left + static_cast<i32>(source.extent.width);
     i32 top = source.offset.y, bottom = top + static_cast<i32>(source.extent.height);
-    if (picture.flip_y)
+    if (flip_y)
         std::swap(top, bottom);
     const VkImageSubresourceLayers color{VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     VkImageBlit2 region{VK_STRUCTURE_TYPE_IMAGE_BLIT_2};
@@ -29,7 +29,7 @@ void blit(gpu::Commands& commands, const gpu::Device& device, const Picture& pic
                             place.offset.y + static_cast<i32>(place.extent.height), 1};
     const bool same_size = source.extent.width == place.extent.width && source.extent.height == place.extent.height;
     VkBlitImageInfo2 info{VK_STRUCTURE_TYPE_BLIT_IMAGE_INFO_2};
-    info.srcImage = picture.image;
+    info.srcImage = image;
     info.dstImage = target;
     info.srcImageLayout = info.dstImageLayout = VK_IMAGE_LAYOUT_GENERAL;
     info.regionCount = 1;
@@ -38,41 +38,111 @@ void blit(gpu::Commands& commands, const gpu::Device& device, const Picture& pic
     device.vk.vkCmdBlitImage2(commands.handle(), &info);
 }
 
+void clear_bars(gpu::Commands& c, const gpu::Device& device, VkImage image) {
+    const VkClearColorValue black{{0, 0, 0, 1}};
+    const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    device.vk.vkCmdClearColorImage(c.handle(), image, VK_IMAGE_LAYOUT_GENERAL, &black, 1, &all);
+    c.barrier();
+    c.prepare_transfer();
+}
+
 } // namespace
 
-struct Presenter::Target {
+struct Presenter::Window {
     Swapchain swapchain;
     bool failed = false;
 };
 
-Presenter::Presenter(const gpu::Device& device, VkExtent2D output) : device_(&device), output_(output) {}
+Presenter::Presenter(const gpu::Device& device, const PresenterOptions& options)
+    : device_(&device), options_(options) {}
 
-Presenter::~Presenter() = default;
+Result<std::unique_ptr<Presenter>> Presenter::create(const gpu::Device& device, const PresenterOptions& options) {
+    std::unique_ptr<Presenter> p(new Presenter(device, options));
+    auto layout = gpu::create_binding_layout(device);
+    if (!layout)
+        return tl::unexpected(layout.error());
+    p->layout_ = std::make_unique<gpu::BindingLayout>(std::move(*layout));
+    auto queue = gpu::Queue::create(device, *p->layout_, nullptr, nullptr);
+    if (!queue)
+        return tl::unexpected(queue.error());
+    p->queue_ = std::move(*queue);
+    p->thread_ = std::thread([self = p.get()] { self->work(); });
+    return p;
+}
+
+Presenter::~Presenter() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable())
+        thread_.join();
+    windows_.clear();
+    queue_.reset(); // waits
+}
 
 void Presenter::show(gpu::Queue& queue, const Picture& picture) {
-    if (const auto kept = keep(queue, picture); !kept)
-        log::error_once("present: {}", kept.error().message);
-    if (!picture.native_window)
+    const auto copied = copy(queue, picture);
+    if (!copied) {
+        log::error_once("present: {}", copied.error().message);
         return;
-    if (const auto shown = show_in_window(queue, picture); !shown)
-        log::error_once("present: window {}: {}", picture.window, shown.error().message);
+    }
+    if (!next_path_.empty())
+        if (const auto saved = screenshot(queue, std::exchange(next_path_, {})); !saved)
+            log::error("{}", saved.error().message);
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stop_ || jobs_.size() < most_jobs; });
+        jobs_.push_back({picture, *copied});
+    }
+    changed_.notify_all();
 }
 
 void Presenter::window_destroyed(u64 window) {
-    targets_.erase(window);
+    std::deque<Job> dropped;
+    std::unique_ptr<Window> gone;
+    {
+        std::unique_lock lock(mutex_);
+        std::deque<Job> kept;
+        for (Job& job : jobs_)
+            if (job.picture.window == window) {
+                job.copy->shown = true;
+                dropped.push_back(std::move(job));
+            } else {
+                kept.push_back(std::move(job));
+            }
+        jobs_ = std::move(kept);
+        changed_.wait(lock, [&] { return showing_ != window; });
+        if (const auto it = windows_.find(window); it != windows_.end()) {
+            gone = std::move(it->second);
+            windows_.erase(it);
+        }
+    }
+    changed_.notify_all();
 }
 
-Result<void> Presenter::keep(gpu::Queue& queue, const Picture& picture) {
+// One that is neither to be shown nor the newest.
+Presenter::Copy& Presenter::free_copy() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& c : copies_)
+        if (c->shown && c.get() != newest_)
+            return *c;
+    return *copies_.emplace_back(std::make_unique<Copy>());
+}
+
+Result<Presenter::Copy*> Presenter::copy(gpu::Queue& queue, const Picture& picture) {
     const VkRect2D source = clamp_crop(picture.crop, picture.extent);
-    const VkExtent2D size = output_.width ? output_ : source.extent;
+    const VkExtent2D size = options_.output.width ? options_.output : source.extent;
+    Copy& copy = free_copy();
     auto commands = queue.begin();
     if (!commands)
         return tl::unexpected(commands.error());
     gpu::Commands& c = **commands;
-    if (const VkExtent3D& have = kept_.description().extent;
-        !kept_ || have.width != size.width || have.height != size.height) {
-        if (kept_)
-            queue.retire(std::move(kept_));
+    if (const VkExtent3D& have = copy.image.description().extent;
+        !copy.image || have.width != size.width || have.height != size.height) {
+        if (copy.image)
+            queue.retire(std::move(copy.image));
         auto image = gpu::create_image(*device_,
                                        {.format = VK_FORMAT_R8G8B8A8_UNORM,
                                         .extent = {size.width, size.height, 1},
@@ -82,54 +152,95 @@ Result<void> Presenter::keep(gpu::Queue& queue, const Picture& picture) {
             (void)queue.submit(c);
             return tl::unexpected(image.error());
         }
-        kept_ = *std::move(image);
-        c.initialise(kept_);
+        copy.image = *std::move(image);
+        c.initialise(copy.image);
     }
-    c.barrier();
+    c.barrier(); // also behind the presenter's own copy out of it
     c.prepare_transfer();
-    const VkRect2D place = output_.width ? fit(source.extent, size) : VkRect2D{{0, 0}, size};
-    if (place.extent.width != size.width || place.extent.height != size.height) {
-        const VkClearColorValue black{{0, 0, 0, 1}};
-        const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-        device_->vk.vkCmdClearColorImage(c.handle(), kept_.get(), VK_IMAGE_LAYOUT_GENERAL, &black, 1, &all);
-        c.barrier();
-        c.prepare_transfer();
-    }
-    blit(c, *device_, picture, kept_.get(), place);
+    const Placement p = place(source, size, options_.output.width ? options_.fit : Fit::Stretch);
+    if (p.target.extent.width != size.width || p.target.extent.height != size.height)
+        clear_bars(c, *device_, copy.image.get());
+    blit(c, *device_, picture.image, p.source, picture.flip_y, copy.image.get(), p.target);
     c.barrier();
     if (const auto submitted = queue.submit(c); !submitted)
         return tl::unexpected(submitted.error());
-    kept_any_ = true;
-    return {};
+    newest_ = &copy;
+    const std::lock_guard lock(mutex_);
+    copy.shown = false;
+    return &copy;
 }
 
-Result<void> Presenter::show_in_window(gpu::Queue& queue, const Picture& picture) {
-    auto& target = targets_[picture.window];
-    if (!target) {
-        target = std::make_unique<Target>();
-        auto swapchain = Swapchain::create(*device_, picture.native_window);
+void Presenter::work() {
+    Pacer pacer(options_.pacing);
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+        if (jobs_.empty()) {
+            changed_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
+            continue;
+        }
+        const u64 window = jobs_.front().picture.window;
+        const auto clock = std::chrono::steady_clock::now().time_since_epoch();
+        const u64 now = static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(clock).count());
+        const std::chrono::steady_clock::time_point due(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+            std::chrono::nanoseconds(pacer.show(now, jobs_.front().picture.interval))));
+        const Copy* const next = jobs_.front().copy;
+        // Its window may be destroyed meanwhile.
+        changed_.wait_until(lock, due, [&] { return stop_ || jobs_.empty() || jobs_.front().copy != next; });
+        if (stop_ || jobs_.empty() || jobs_.front().copy != next)
+            continue;
+        Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        showing_ = window;
+        lock.unlock();
+        if (job.picture.native_window)
+            if (const auto shown = show_in_window(job); !shown)
+                log::error_once("present: window {}: {}", window, shown.error().message);
+        job.picture.busy.reset();
+        lock.lock();
+        job.copy->shown = true;
+        showing_ = 0;
+        changed_.notify_all();
+    }
+    jobs_.clear();
+}
+
+Result<void> Presenter::show_in_window(const Job& job) {
+    Window* window = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        auto& entry = windows_[job.picture.window];
+        if (!entry)
+            entry = std::make_unique<Window>();
+        window = entry.get();
+    }
+    if (window->failed)
+        return {}; // reported when it failed
+    if (!window->swapchain) {
+        auto swapchain = Swapchain::create(*device_, job.picture.native_window);
         if (!swapchain) {
-            target->failed = true;
+            window->failed = true;
             return tl::unexpected(swapchain.error());
         }
-        target->swapchain = *std::move(swapchain);
+        window->swapchain = *std::move(swapchain);
     }
-    if (target->failed)
-        return {}; // reported when it failed
-    return target->swapchain.present(queue, picture.interval, [&](gpu::Commands& c, VkImage image, VkExtent2D size) {
-        const VkClearColorValue black{{0, 0, 0, 1}};
-        const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-        device_->vk.vkCmdClearColorImage(c.handle(), image, VK_IMAGE_LAYOUT_GENERAL, &black, 1, &all);
-        c.barrier();
-        c.prepare_transfer();
-        blit(c, *device_, picture, image, fit(clamp_crop(picture.crop, picture.extent).extent, size));
-    });
+    const VkExtent3D have = job.copy->image.description().extent;
+    const VkRect2D whole{{0, 0}, {have.width, have.height}};
+    return window->swapchain.present(*queue_, job.picture.interval,
+                                     [&](gpu::Commands& c, VkImage image, VkExtent2D size) {
+                                         const Placement p = place(whole, size, options_.fit);
+                                         clear_bars(c, *device_, image);
+                                         blit(c, *device_, job.copy->image.get(), p.source, false, image, p.target);
+                                     });
+}
+
+void Presenter::screenshot_of_next(const std::string& path) {
+    next_path_ = path;
 }
 
 Result<void> Presenter::screenshot(gpu::Queue& queue, const std::string& path) {
-    if (!kept_any_)
+    if (!newest_)
         return fail("screenshot: nothing has been presented yet");
-    const VkExtent3D size = kept_.description().extent;
+    const VkExtent3D size = newest_->image.description().extent;
     const u64 bytes = u64{size.width} * size.height * 4;
     auto buffer = gpu::create_buffer(*device_, bytes, gpu::MemoryKind::Readback, "screenshot");
     if (!buffer)
@@ -143,8 +254,8 @@ Result<void> Presenter::screenshot(gpu::Queue& queue, const std::string& path) {
     VkBufferImageCopy region{};
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     region.imageExtent = size;
-    device_->vk.vkCmdCopyImageToBuffer(c.handle(), kept_.get(), VK_IMAGE_LAYOUT_GENERAL, buffer->whole().buffer, 1,
-                                       &region);
+    device_->vk.vkCmdCopyImageToBuffer(c.handle(), newest_->image.get(), VK_IMAGE_LAYOUT_GENERAL,
+                                       buffer->whole().buffer, 1, &region);
     c.barrier({.target_stages = VK_PIPELINE_STAGE_2_HOST_BIT, .target_access = VK_ACCESS_2_HOST_READ_BIT});
     const auto submitted = queue.submit(c);
     if (!submitted)

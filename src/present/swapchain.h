@@ -19,6 +19,8 @@ public:
     // present to it.
     [[nodiscard]] static Result<Swapchain> create(const gpu::Device& device, void* native_window);
 
+    explicit operator bool() const { return impl_ != nullptr; }
+
     // `draw` records copies into the image of the next picture, which is in the GENERAL layout with undefined content.
     // interval 0 does not wait for the display where the device can. A window of no size shows nothing, without error.
     using Draw = std::function<void(gpu::Commands&, VkImage, VkExtent2D)>;

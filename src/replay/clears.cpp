@@ -72,6 +72,8 @@ void Executor::fill(const Fill& f) {
     pass.colors[0].view = f.view;
     pass.colors[0].format = f.format;
     c_->begin_pass(pass);
+    if (f.conditional)
+        begin_condition();
     set_fill_state(f.extent, f.rect, f.samples);
     gpu::Blend blend;
     for (auto& t : blend.targets)
@@ -82,11 +84,13 @@ void Executor::fill(const Fill& f) {
     c_->set_root(root_of(f.value, 0));
     if (c_->prepare_draw())
         s_.device->vk.vkCmdDraw(c_->handle(), 3, 1, 0, 0);
+    end_condition();
     c_->end_pass();
     c_->barrier();
 }
 
 void Executor::fill_stencil(u8 value, u8 mask, const VkRect2D& rect) {
+    end_counting(); // not the guest's draw (REN-094)
     set_fill_state(extent_, rect, samples_);
     gpu::Stencil stencil;
     stencil.test = VK_TRUE;
@@ -106,6 +110,7 @@ void Executor::fill_stencil(u8 value, u8 mask, const VkRect2D& rect) {
     c_->set_root(root_of({}, 0));
     if (c_->prepare_draw())
         s_.device->vk.vkCmdDraw(c_->handle(), 3, 1, 0, 0);
+    begin_counting();
     draws_in_pass_ = true;
 }
 
@@ -122,7 +127,7 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     ++statistics_.clears;
     // A mask that covers every channel the format has is a whole clear (REN-088).
     if ((r.mask & target.channels) == target.channels) {
-        if (covers(rect, extent_))
+        if (covers(rect, extent_) && !g_->condition)
             s_.textures->discard(*target.texture, g_->targets[r.target].view, layers_);
         open_pass();
         VkClearAttachment clear{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = r.target, .clearValue = {}};
@@ -151,7 +156,8 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
               r.mask,
               r.value_class,
               {r.value[0], r.value[1], r.value[2], r.value[3]},
-              samples_});
+              samples_,
+              true});
     }
 }
 
@@ -167,7 +173,7 @@ void Executor::on(const stream::ClearDepthStencil& r, const Record&) {
         return;
     ++statistics_.clears;
     const VkImageAspectFlags all = target.texture->image.aspects();
-    if (covers(rect, extent_) && (r.depth_mask || !(all & VK_IMAGE_ASPECT_DEPTH_BIT)) &&
+    if (covers(rect, extent_) && !g_->condition && (r.depth_mask || !(all & VK_IMAGE_ASPECT_DEPTH_BIT)) &&
         (r.stencil_mask == 0xff || !(all & VK_IMAGE_ASPECT_STENCIL_BIT)))
         s_.textures->discard(*target.texture, g_->targets[depth_slot].view, layers_);
     open_pass();

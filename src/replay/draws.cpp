@@ -213,8 +213,9 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
     for (const Stage stage : graphics_stages)
         if (const Variant* v = stages_[static_cast<std::size_t>(stage)].variant)
             stores |= v->reflection.writes_global;
-    // A barrier of the guest splits the pass only where this draw can see what the pass wrote.
-    if (c_->in_pass() && barrier_asked_ && (samples_attachment_ || stored_before))
+    // A barrier of the guest splits the pass only where this draw can see what the pass wrote, or may write what it
+    // read (ledger REN-169, REN-170, REN-196).
+    if (c_->in_pass() && barrier_asked_ && draws_in_pass_ && (samples_attachment_ || stored_before || stores))
         leave_pass();
     const program::FeedbackLayout* captures = capture_layout();
     if (!captures)
@@ -227,7 +228,10 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
         return false;
     stores_in_pass_ = stores || (stored_before && draws_in_pass_);
     if (samples_attachment_ && draws_in_pass_)
-        c_->in_pass_barrier();
+        order_within_pass();
+    if (counting_)
+        counting_->set_stages(*c_, {stages_[static_cast<std::size_t>(Stage::TessEval)].variant != nullptr,
+                                    stages_[static_cast<std::size_t>(Stage::Geometry)].variant != nullptr});
     const bool parameters_changed = parameters_.base_vertex != base_vertex ||
                                     parameters_.base_instance != base_instance ||
                                     parameters_.samples != static_cast<u32>(samples_);
@@ -242,6 +246,8 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
             set_banks(stage);
     set_draw_state(primitive_value);
     set_root(false);
+    if (drains_ != resolved_after_) // another command buffer: all again
+        return false;
     g_->dirty = 0;
     last_ = g_;
     if (!c_->prepare_draw()) {

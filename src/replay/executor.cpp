@@ -12,7 +12,8 @@ const std::array<Executor::Handler, stream::record_type_count> Executor::handler
 #undef HEAVISIDE_HANDLER
 };
 
-Executor::Executor(const Services& services) : s_(services) {
+Executor::Executor(const Services& services)
+    : s_(services), counter_device_(*services.device, *services.queue, *services.library) {
     s_.textures->set_recording({[this] { return commands(); }, [this] { return drain(); }});
 }
 Executor::~Executor() = default;
@@ -64,7 +65,7 @@ gpu::Commands* Executor::begin() {
     s_.gpu_memory->update();
     for (const guest::Range& range : s_.memory->ranges()) // free where memory is imported
         s_.gpu_memory->flush_to_gpu(range.start, range.size);
-    if (const auto map = s_.gpu_memory->memory_map(); !map)
+    if (const auto map = s_.gpu_memory->memory_map(c_); !map)
         log::error_once("memory map: {}", map.error().message);
     else if (map->changed)
         s_.heap->set_memory_map(map->slice);

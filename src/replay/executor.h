@@ -3,6 +3,7 @@
 // draws.cpp, feedback.cpp, stages.cpp, targets.cpp, clears.cpp, copies.cpp, order.cpp.
 #pragma once
 
+#include "replay/counters.h"
 #include "replay/driver_bank.h"
 #include "replay/guest_state.h"
 #include "replay/pools.h"
@@ -12,6 +13,7 @@
 #include "stream/sync.h"
 #include "stream/walk.h"
 
+#include <atomic>
 #include <functional>
 
 namespace heaviside::replay {
@@ -30,6 +32,7 @@ struct Services { // all outlive the executor
     Programs* programs;
     stream::SyncCounters* syncs;
     u64 texture_budget = ~u64{0}; // bytes
+    bool conditional_rendering = true;
 };
 
 // Run when everything recorded before it is done, in order, on the thread that watches the GPU's timeline: writes to
@@ -120,6 +123,8 @@ private:
     void on(const stream::SetRasterizerDiscard&, const Record&);
     void on(const stream::SetSampleMask&, const Record&);
     void on(const stream::SetConservativeRaster&, const Record&);
+    void on(const stream::SetConservativeRasterDilate&, const Record&);
+    void on(const stream::SetSubpixelPrecisionBias&, const Record&);
     void on(const stream::SetPatchSize&, const Record&);
     void on(const stream::SetInnerTessellationLevels&, const Record&);
     void on(const stream::SetOuterTessellationLevels&, const Record&);
@@ -128,8 +133,6 @@ private:
     // Records that change no pixel here.
     void on(const stream::BindCoverageModulationTable&, const Record&) {}
     void on(const stream::SetStencilCullCriteria&, const Record&) {}
-    void on(const stream::SetConservativeRasterDilate&, const Record&) {}
-    void on(const stream::SetSubpixelPrecisionBias&, const Record&) {}
     void on(const stream::SetShaderScratchMemory&, const Record&) {}
     void on(const stream::DiscardColor&, const Record&) {} // content may stay (OBJ-242)
     void on(const stream::DiscardDepthStencil&, const Record&) {}
@@ -151,6 +154,7 @@ private:
         stream::ClearClass value_class;
         std::array<u32, 4> value;
         VkSampleCountFlagBits samples;
+        bool conditional = false; // obeys the render condition
     };
     void fill(const Fill& f);
     void clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags aspects, VkSampleCountFlagBits samples,
@@ -204,6 +208,9 @@ private:
     // kind.
     bool select_pools();
 
+    // draw_texture.cpp
+    void on(const stream::DrawTexture&, const Record&);
+
     // feedback.cpp
     void on(const stream::BindTransformFeedbackBuffer&, const Record&);
     void on(const stream::TransformFeedback&, const Record&);
@@ -239,7 +246,8 @@ private:
     void resolve_targets();
     bool open_pass();
     void mark_target_written(u32 slot);
-    void leave_pass(); // with the barrier and the deferred uniform updates behind it
+    void order_within_pass(); // the next draw reads what earlier ones of the pass drew at its pixels
+    void leave_pass();        // with the barrier and the deferred uniform updates behind it
     // `layers`: how many are asked for; becomes how many the view has.
     [[nodiscard]] Result<VkImageView> target_view(Texture& texture, const stream::ImageDescription& image,
                                                   u32 first_layer, u32& layers, VkFormat& format);
@@ -268,8 +276,13 @@ private:
     void on(const stream::SignalEvent&, const Record&);
     void on(const stream::WaitEvent&, const Record&);
     void write_word(u64 address, u32 value);
-    void begin_samples_query();
-    void end_samples_query();
+    [[nodiscard]] Counters& counters(); // of the running queue
+    // What lasts as long as a pass: queries and the condition. Around what the house draws for itself inside one, the
+    // queries pause.
+    void begin_counting();
+    void end_counting();
+    void begin_condition();
+    void end_condition();
 
     Services s_;
     gpu::Commands* c_ = nullptr;
@@ -303,17 +316,21 @@ private:
     VkSampleCountFlagBits samples_ = VK_SAMPLE_COUNT_1_BIT;
     bool targets_valid_ = false;
 
-    gpu::Shader* rect_ = nullptr;
+    gpu::Shader *rect_ = nullptr, *draw_texture_ = nullptr;
     std::array<gpu::Shader*, 3> fills_{};
 
     bool waiting_ = false;
     std::unordered_map<stream::SyncId, u32> fences_; // newest executed
-    std::unordered_map<u64, u32> events_;            // values signalled by streams
+    struct EventSignal { // the last one by a stream
+        u32 value;
+        bool written; // else added
+        std::shared_ptr<std::atomic<bool>> landed;
+    };
+    std::unordered_map<u64, EventSignal> events_; // by address
 
-    // Occlusion: queries of one pool, results summed when they are done.
-    struct Samples;
-    std::shared_ptr<Samples> samples_counter_;
-    bool counting_ = false;
+    CounterDevice counter_device_;
+    std::shared_ptr<Counters> counting_; // in the open pass
+    bool conditional_ = false;           // the open pass is
 };
 
 } // namespace heaviside::replay

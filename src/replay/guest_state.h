@@ -1,12 +1,16 @@
 // What a queue's stream has set: the guest's own terms, as records carry them. Defaults are NVN's.
 #pragma once
 
+#include "gpu/memory.h"
 #include "stream/records.h"
 #include "stream/sink.h"
 
 #include <array>
+#include <memory>
 
 namespace heaviside::replay {
+
+class Counters;
 
 inline constexpr u32 uniform_slots = 32, storage_slots = 32, texture_slots = 32, separate_texture_slots = 128,
                      separate_sampler_slots = 32, image_slots = 8, vertex_slots = 16;
@@ -100,10 +104,14 @@ struct GuestState {
     bool rasterizer_discard = false;
     u32 sample_mask = ~0u;
     bool conservative = false;
+    f32 conservative_dilation = 0; // pixels
+    std::array<i16, 2> precision_bias{};
     u32 patch_size = 3;
     std::array<f32, 2> inner_levels{1, 1};
     std::array<f32, 4> outer_levels{1, 1, 1, 1};
     bool render_enable = true;
+    gpu::BufferSlice condition{};       // of conditional rendering, null: none
+    std::shared_ptr<Counters> counters; // null: none was asked for
     struct Feedback {
         bool active = false;
         bool fresh = false; // begun, and nothing captured yet: the control memory does not say 0 before the first draw

@@ -126,6 +126,9 @@ void Pools::register_texture(stream::PoolId pool, u32 index, const stream::Image
     Entry& e = entries[index];
     if (e.set && e.image == image)
         return;
+    if (e.in_heap && pool == selected_textures_ && e.used > queue_->completed()) // still reads it (OBJ-069)
+        if (const auto waited = queue_->wait(std::min(e.used, queue_->submitted())); !waited)
+            log::error("texture ID {}: {}", index, waited.error().message);
     retire_views(e);
     if (e.in_heap && pool == selected_textures_)
         heap_->clear_texture(TextureId{index});
@@ -220,7 +223,14 @@ Result<void> Pools::write_buffer(u32 id, Entry& e) {
     const auto slice = gpu_memory_->resolve(GuestAddress{e.image.texture.address}, size);
     if (!slice)
         return tl::unexpected(slice.error());
-    const u64 alignment = device_->capabilities.limits.minTexelBufferOffsetAlignment;
+    const gpu::Capabilities& c = device_->capabilities;
+    u64 alignment = c.limits.minTexelBufferOffsetAlignment;
+    if (c.has(gpu::Feature::TexelBufferAlignment)) { // REN-039
+        alignment = c.texel_buffer_alignment;
+        const u64 element = format.texel_bytes % 3 ? format.texel_bytes : format.texel_bytes / 3;
+        if (c.texel_buffer_single)
+            alignment = std::min(alignment, element);
+    }
     if (slice->offset % alignment)
         return fail("buffer texture at {:#x}: the device reads from multiples of {} bytes", e.image.texture.address,
                     alignment);
@@ -347,6 +357,7 @@ Pools::Use Pools::use(u32 id) {
     Entry& e = (*entries_)[id];
     if (e.failed)
         return {};
+    e.used = queue_->submitted() + 1;
     if (!e.in_heap)
         write_image(id, e);
     if (!e.texture)

@@ -43,6 +43,7 @@ private:
     struct Entry {
         stream::ImageDescription image{};
         bool set = false, in_heap = false, failed = false;
+        u64 used = 0; // the last submission that may read it
         Texture* texture = nullptr;
         std::array<gpu::Owned<VkBufferView>, 2> buffer_views; // typed, raw
     };

@@ -89,13 +89,26 @@ struct Replay::Impl {
     bool done_stop = false;
     std::thread watcher;
 
-    // --- Windows, any thread ---
-    std::mutex window_mutex;
-    std::condition_variable window_changed;
-    struct Window {
-        std::array<u32, stream::max_window_textures> outstanding{};
+    // Windows, any thread; frames that are still to be shown may outlive the replay.
+    struct Windows {
+        std::mutex mutex;
+        std::condition_variable changed;
+        struct Window {
+            std::array<u32, stream::max_window_textures> outstanding{}; // presents that were not processed
+        };
+        std::unordered_map<stream::WindowId, Window> by_id;
+
+        void processed(stream::WindowId window, u32 texture) {
+            {
+                const std::lock_guard lock(mutex);
+                if (const auto it = by_id.find(window);
+                    it != by_id.end() && texture < stream::max_window_textures && it->second.outstanding[texture] != 0)
+                    --it->second.outstanding[texture];
+            }
+            changed.notify_all();
+        }
     };
-    std::unordered_map<stream::WindowId, Window> windows;
+    std::shared_ptr<Windows> windows = std::make_shared<Windows>();
 
     mutable std::mutex statistics_mutex;
     Statistics counted;
@@ -125,7 +138,7 @@ struct Replay::Impl {
     bool advance(Line& line);
     void advance_all();
     [[nodiscard]] bool anything_waits() const;
-    void show(Line& line, const stream::Present& present);
+    void show(const stream::Present& present);
     void wait_for_gpu();
     void update_statistics();
 };
@@ -183,7 +196,7 @@ bool Replay::Impl::advance(Line& line) {
             if (outcome == Executor::Outcome::Waiting)
                 return progress;
         } else if (auto* p = std::get_if<PresentItem>(&item)) {
-            show(line, p->present);
+            show(p->present);
             progress = true;
         } else if (auto* f = std::get_if<FinishItem>(&item)) {
             Executor::Submission submission;
@@ -253,22 +266,16 @@ void Replay::Impl::wait_for_gpu() {
         log::error("waiting for the GPU: {}", waited.error().message);
 }
 
-void Replay::Impl::show(Line& line, const stream::Present& p) {
-    const auto processed = [this, &p] {
-        {
-            const std::lock_guard lock(window_mutex);
-            if (const auto it = windows.find(p.window); it != windows.end() && p.texture < stream::max_window_textures)
-                --it->second.outstanding[p.texture];
-        }
-        window_changed.notify_all();
+void Replay::Impl::show(const stream::Present& p) {
+    const std::shared_ptr<void> busy(
+        nullptr, [shared = windows, window = p.window, index = p.texture](void*) { shared->processed(window, index); });
+    {
         const std::lock_guard lock(statistics_mutex);
         ++counted.presents;
-    };
-    (void)line;
+    }
     const auto texture = textures->find(p.image.texture);
     if (!texture) {
         log::error_once("present: {}", texture.error().message);
-        processed();
         return;
     }
     Texture& t = **texture;
@@ -297,11 +304,11 @@ void Replay::Impl::show(Line& line, const stream::Present& p) {
         frame.flip_y = p.modes.window_origin == origin_lower_left;
         frame.interval = p.interval;
         frame.window = p.window;
+        frame.busy = busy;
         if (const auto it = native_windows.find(p.window); it != native_windows.end())
             frame.native_window = it->second;
         options.present(*queue, frame);
     }
-    processed();
 }
 
 void Replay::Impl::update_statistics() {
@@ -368,7 +375,8 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
                                                          .pools = impl->pools.get(),
                                                          .programs = impl->programs.get(),
                                                          .syncs = &impl->syncs,
-                                                         .texture_budget = impl->options.texture_budget});
+                                                         .texture_budget = impl->options.texture_budget,
+                                                         .conditional_rendering = impl->options.conditional_rendering});
     Impl* self = impl.get();
     impl->worker = std::thread([self] { self->work(); });
     impl->watcher = std::thread([self] { self->watch(); });
@@ -377,6 +385,7 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
 
 Replay::~Replay() {
     Impl& i = *impl_;
+    i.device.gate.open();
     {
         const std::lock_guard lock(i.task_mutex);
         i.stop = true;
@@ -391,6 +400,7 @@ Replay::~Replay() {
     i.watcher.join();
     i.wait_for_gpu();
     // Pools and textures retire into the queue; the queue releases them.
+    i.lines.clear(); // queues have counters
     i.executor.reset();
     i.pools.reset();
     i.textures.reset();
@@ -411,6 +421,16 @@ Statistics Replay::statistics() const {
     out.translated_at_draw = p.translated_at_draw;
     out.translation_nanoseconds = p.nanoseconds;
     return out;
+}
+
+void Replay::suspend() {
+    impl_->device.gate.close();
+    const std::lock_guard lock(impl_->device.submit_mutex);
+    impl_->device.vk.vkQueueWaitIdle(impl_->device.queue);
+}
+
+void Replay::resume() {
+    impl_->device.gate.open();
 }
 
 void Replay::run_on_replay_thread(const std::function<void(gpu::Queue&)>& call) {
@@ -475,8 +495,8 @@ void Replay::event_signalled(u64 address) {
 
 void Replay::window_created(stream::WindowId window, const stream::WindowDescription& description) {
     {
-        const std::lock_guard lock(impl_->window_mutex);
-        impl_->windows[window] = {};
+        const std::lock_guard lock(impl_->windows->mutex);
+        impl_->windows->by_id[window] = {};
     }
     impl_->post([i = impl_.get(), window, native = description.native_window] { i->native_windows[window] = native; });
 }
@@ -488,17 +508,18 @@ void Replay::window_destroyed(stream::WindowId window) {
             impl_->options.window_destroyed(window);
         impl_->native_windows.erase(window);
     });
-    const std::lock_guard lock(impl_->window_mutex);
-    impl_->windows.erase(window);
+    const std::lock_guard lock(impl_->windows->mutex);
+    impl_->windows->by_id.erase(window);
+    impl_->windows->changed.notify_all();
 }
 
 bool Replay::acquire(stream::WindowId window, u32 index, stream::SyncId sync, u32 value) {
     bool found = false;
     {
-        std::unique_lock lock(impl_->window_mutex);
-        impl_->window_changed.wait(lock, [&] {
-            const auto it = impl_->windows.find(window);
-            found = it != impl_->windows.end() && index < stream::max_window_textures;
+        std::unique_lock lock(impl_->windows->mutex);
+        impl_->windows->changed.wait(lock, [&] {
+            const auto it = impl_->windows->by_id.find(window);
+            found = it != impl_->windows->by_id.end() && index < stream::max_window_textures;
             return !found || it->second.outstanding[index] == 0;
         });
     }
@@ -510,9 +531,9 @@ bool Replay::acquire(stream::WindowId window, u32 index, stream::SyncId sync, u3
 
 void Replay::present(stream::QueueId queue, const stream::Present& present) {
     {
-        const std::lock_guard lock(impl_->window_mutex);
-        if (const auto it = impl_->windows.find(present.window);
-            it != impl_->windows.end() && present.texture < stream::max_window_textures)
+        const std::lock_guard lock(impl_->windows->mutex);
+        if (const auto it = impl_->windows->by_id.find(present.window);
+            it != impl_->windows->by_id.end() && present.texture < stream::max_window_textures)
             ++it->second.outstanding[present.texture];
     }
     impl_->post([i = impl_.get(), queue, present] {

@@ -34,15 +34,18 @@ struct Frame {
     u32 interval = 1;
     stream::WindowId window = 0;
     void* native_window = nullptr;
+    std::shared_ptr<void> busy; // the application gets the texture back when the last copy is gone; any thread
 };
 
 struct Options {
     unsigned shader_threads = 0;      // 0: chosen from the processor
     unsigned translation_threads = 0; // 0: chosen from the processor
     bool validate_spirv = false;
+    bool conditional_rendering = true;      // false: what depends on counters is always drawn (ledger REN-207)
     u64 texture_budget = u64{2} << 30;      // bytes of images above which unused ones are given up
     guest::WriteTracker* tracker = nullptr; // null: CPU writes to textures are found by hashing
-    // On the replay thread, in present order. May submit to the queue. Empty: presents show nothing.
+    // On the replay thread, in present order. May submit to the queue; what waits for a display belongs on a thread of
+    // its own, with Frame::busy. Empty: presents show nothing.
     std::function<void(gpu::Queue&, const Frame&)> present;
     // A window is gone: nothing of it may be used any more. On the replay thread.
     std::function<void(stream::WindowId)> window_destroyed;
@@ -63,6 +66,10 @@ public:
     ~Replay() override;
 
     [[nodiscard]] Statistics statistics() const; // any thread
+    // Until resume() nothing reaches the GPU. Returns when nothing is left there, whatever the replay thread is doing:
+    // it goes on until it has something to submit (ledger OBJ-140, OBJ-141). One thread.
+    void suspend();
+    void resume();
     // Runs `call` on the replay thread after everything queued before, with the queue idle or not; returns when it has
     // run. For screenshots and present targets that need the GPU queue.
     void run_on_replay_thread(const std::function<void(gpu::Queue&)>& call);

@@ -65,6 +65,8 @@ u32 Executor::handle_word(Stage stage, const shader::HandleUse& use) const {
     const u32 slot = use.bank - layout.first_uniform_bank;
     if (use.bank < layout.first_uniform_bank || slot >= uniform_slots || use.offset + 4 > b.uniforms[slot].size)
         return 0;
+    if (const auto updated = updates_.word(b.uniforms[slot].address + use.offset)) // in this submission (SHD-137)
+        return *updated;
     const auto bytes = s_.memory->bytes(GuestAddress{b.uniforms[slot].address + use.offset}, 4);
     return bytes ? *read_at<u32>(*bytes, 0) : 0;
 }

@@ -151,12 +151,29 @@ bool Executor::open_pass() {
             pass.stencil = attachment;
         mark_target_written(depth_slot);
     }
+    if (g_->counters)
+        g_->counters->make_room(*c_);
     c_->begin_pass(pass);
-    begin_samples_query();
+    begin_counting();
+    begin_condition();
     draws_in_pass_ = false;
     stores_in_pass_ = false;
     ++statistics_.passes;
     return true;
+}
+
+void Executor::order_within_pass() {
+    // Without local read the rendering is ended and begun again inside: what lasts as long as it does too.
+    const bool interrupted = !s_.device->has(gpu::Feature::LocalRead);
+    if (interrupted) {
+        end_condition();
+        end_counting();
+    }
+    c_->in_pass_barrier();
+    if (interrupted) {
+        begin_counting();
+        begin_condition();
+    }
 }
 
 void Executor::leave_pass() {
@@ -164,7 +181,8 @@ void Executor::leave_pass() {
         return;
     if (c_->in_pass()) {
         c_->end_capture();
-        end_samples_query();
+        end_condition();
+        end_counting();
         c_->end_pass();
         c_->barrier();
     captured_.clear();

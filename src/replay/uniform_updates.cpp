@@ -12,6 +12,16 @@ void UniformUpdates::add(u64 address, const gpu::BufferSlice& bytes, u64 submiss
         ++deferred_;
 }
 
+std::optional<u32> UniformUpdates::word(u64 address) const {
+    for (auto u = updates_.rbegin(); u != updates_.rend(); ++u)
+        if (u->address <= address && address + 4 <= u->address + u->size()) {
+            u32 value = 0;
+            std::memcpy(&value, u->bytes.mapped + (address - u->address), sizeof value);
+            return value;
+        }
+    return std::nullopt;
+}
+
 void UniformUpdates::retire(u64 completed) {
     while (updates_.size() > deferred_ && updates_.front().submission <= completed)
         updates_.pop_front();

@@ -9,6 +9,7 @@
 #include "replay/guest_state.h"
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace heaviside::replay {
@@ -23,6 +24,8 @@ public:
     };
 
     void add(u64 address, const gpu::BufferSlice& bytes, u64 submission, bool deferred);
+    // The word as the updates known leave it; nothing if none of them covers it.
+    [[nodiscard]] std::optional<u32> word(u64 address) const;
     // Drops what the GPU has done.
     void retire(u64 completed);
     [[nodiscard]] bool has_deferred() const { return deferred_ != 0; }

@@ -169,6 +169,12 @@ TEST(Config, MistakesAreNamed) {
     refused([](heaviside_config& c) { c.core_away = [](void*) -> void* { return nullptr; }; }, "core_back");
     refused([](heaviside_config& c) { c.output_width = -1; }, "output size");
     refused([](heaviside_config& c) { c.disable = "warp_drive"; }, "warp_drive");
+    refused([](heaviside_config& c) { c.nvn_minor = 3; }, "0.3");
+    for (const char* version : {"x", "55", "55.", "55.15.2", "-1.0"}) {
+        ::setenv("HEAVISIDE_NVN", version, 1);
+        refused([](heaviside_config&) {}, version);
+    }
+    ::unsetenv("HEAVISIDE_NVN");
 }
 
 TEST(Config, ADeviceThatIsNotThereIsAnErrorThatNamesIt) {
@@ -214,6 +220,37 @@ TEST_F(Runtime, StartsOnceAndAgainAfterAShutdown) {
     EXPECT_EQ(heaviside_init(&config), HEAVISIDE_ERROR_ALREADY_STARTED);
     heaviside_shutdown();
     ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK) << heaviside_last_error();
+}
+
+TEST_F(Runtime, TheApiVersionIsTheGuests) { // OBJ-222, OBJ-226
+    heaviside_config config = config_for(heard);
+    const auto integer = [](int item) {
+        int value = -1;
+        reinterpret_cast<PFNNVNDEVICEGETINTEGERPROC>(nvnBootstrapLoader("nvnDeviceGetInteger"))(
+            nullptr, static_cast<NVNdeviceInfo>(item), &value);
+        return value;
+    };
+    config.guest_sdk_major = 7;
+    config.guest_compiler_minor = 20;
+    START_OR_SKIP(config);
+    EXPECT_EQ(std::pair(integer(0), integer(1)), std::pair(53, 313));
+    EXPECT_EQ(integer(0x30), 20);
+    heaviside_shutdown();
+    config.nvn_major = 55;
+    config.nvn_minor = 11;
+    ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK);
+    EXPECT_EQ(std::pair(integer(0), integer(1)), std::pair(55, 11));
+    heaviside_shutdown();
+    ::setenv("HEAVISIDE_NVN", "231.30", 1); // over the host's
+    config.guest_compiler_minor = 0;
+    ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK);
+    ::unsetenv("HEAVISIDE_NVN");
+    EXPECT_EQ(std::pair(integer(0), integer(1)), std::pair(231, 30));
+    EXPECT_EQ(integer(0x30), 17);
+    heaviside_shutdown();
+    config.nvn_major = config.nvn_minor = config.guest_sdk_major = 0;
+    ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK);
+    EXPECT_EQ(std::pair(integer(0), integer(1)), std::pair(55, 15));
 }
 
 TEST_F(Runtime, PresentsAreCountedAndShownInScreenshots) {

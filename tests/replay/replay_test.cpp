@@ -331,7 +331,10 @@ class PresentTest : public ReplayTest {
 protected:
     Options options() override {
         Options o;
-        o.present = [this](gpu::Queue&, const Frame& f) { frames.push_back(f); };
+        o.present = [this](gpu::Queue&, const Frame& f) {
+            frames.push_back(f);
+            frames.back().busy.reset(); // shown at once
+        };
         return o;
     }
     std::vector<Frame> frames;

@@ -1,0 +1,551 @@
+// What programs find behind their bindings: texture and image handles of every dimension, buffers, the driver's banks.
+#include "program_fixture.h"
+
+#include "base/log.h"
+
+#include <bit>
+
+namespace heaviside::replay {
+namespace {
+
+using Words = std::array<u32, 4>;
+// NVNtextureTarget.
+constexpr u8 target_1d = 0, target_2d = 1, target_3d = 2, target_2d_array = 4, target_cube = 8, target_cube_array = 9,
+             target_buffer = 10;
+constexpr u32 flag_image = 0x8000; // NVNtextureFlags
+
+u32 f(f32 value) {
+    return std::bit_cast<u32>(value);
+}
+
+class Bindings : public ProgramTest {
+protected:
+    static constexpr u64 result = 0x1000, coordinates = 0x2000, textures_at = 0x40000;
+    static constexpr stream::PoolId texture_pool = 1, sampler_pool = 2;
+    static constexpr u32 pool_size_ids = 1024;
+
+    void SetUp() override {
+        ProgramTest::SetUp();
+        if (HasFatalFailure())
+            return;
+        replay->texture_pool_created(texture_pool, 0, pool_size_ids);
+        replay->sampler_pool_created(sampler_pool, 0, 64);
+        stream::SamplerDescription nearest{};
+        nearest.wrap_s = nearest.wrap_t = nearest.wrap_r = 3; // CLAMP_TO_EDGE
+        nearest.lod_max = 1000;
+        nearest.max_anisotropy = 1;
+        replay->sampler_registered(sampler_pool, 0, nearest);
+    }
+    // A compute program that runs the instructions with coordinates in R0 to R3, and stores R4 to R7 to its storage
+    // buffer 0.
+    stream::ProgramId reading(const std::string& instructions) {
+        const auto known = readers_.find(instructions);
+        if (known != readers_.end())
+            return known->second;
+        const std::string source =
+            ".stage compute\n.workgroup 1 1 1\n.entry main\nmain:\n"
+            "MOV R0, c[0x3][0x0]\nMOV R1, c[0x3][0x4]\nMOV R2, c[0x3][0x8]\nMOV R3, c[0x3][0xc]\n"
+            "MOV R4, RZ\nMOV R5, RZ\nMOV R6, RZ\nMOV R7, RZ\n" +
+            instructions + "\nMOV R8, c[0x0][0x310]\nMOV R9, c[0x0][0x314]\nSTG.E.128 [R8], R4\nEXIT\n";
+        return readers_[instructions] = program({source});
+    }
+    static void select_pools(Recorder& r) {
+        stream::SetTexturePool textures{};
+        textures.pool = texture_pool;
+        r.add(textures);
+        stream::SetSamplerPool samplers{};
+        samplers.pool = sampler_pool;
+        r.add(samplers);
+    }
+    static void handles(Recorder& r, stream::HandleKind kind, u8 first, std::vector<u32> values,
+                        stream::Stage stage = stream::Stage::Compute) {
+        stream::BindHandles b{};
+        b.kind = kind;
+        b.stage = stage;
+        b.first = first;
+        b.count = static_cast<u8>(values.size());
+        r.add(b, std::span<const u32>(values));
+    }
+    void begin(Recorder& r, const std::string& instructions, Words at_coordinates) {
+        write(coordinates, at_coordinates);
+        write(result, Words{9, 9, 9, 9});
+        select_pools(r);
+        bind(r, reading(instructions), compute_bit);
+        uniform(r, stream::Stage::Compute, 0, coordinates, 16);
+        storage(r, stream::Stage::Compute, 0, result, 16);
+    }
+    Words finish(Recorder& r) {
+        dispatch(r);
+        run(r);
+        return read<Words>(result);
+    }
+    // What the instructions find with the handle in texture slot 0 and image slot 0.
+    Words find(const std::string& instructions, u32 id, Words at_coordinates) {
+        Recorder r;
+        begin(r, instructions, at_coordinates);
+        handles(r, stream::HandleKind::Texture, 0, {id});
+        handles(r, stream::HandleKind::Image, 0, {id});
+        return finish(r);
+    }
+    // Square textures, at a place of their own each.
+    stream::ImageDescription layered(u8 target, u16 depth, u16 layers, const char* format = "R32F", u16 size = 8,
+                                     u8 levels = 1) {
+        stream::ImageDescription d = image(next_at_, format, size, size, levels);
+        next_at_ += 0x20000;
+        d.texture.target = d.view.target = target;
+        d.texture.depth = depth;
+        d.view.layer_count = layers;
+        return d;
+    }
+    // Gives each layer its number, from 1 on.
+    void number_layers(const stream::ImageDescription& d, i32 layers, i32 size = 8) {
+        Recorder r;
+        for (i32 layer = 0; layer < layers; ++layer) {
+            stream::ClearTexture c{};
+            c.value_class = stream::ClearClass::Float;
+            c.mask = 0xf;
+            c.value[0] = f(static_cast<f32>(layer + 1));
+            c.region = {0, 0, layer, size, size, 1};
+            c.image = d;
+            c.image.view.target = target_2d_array;
+            r.add(c);
+        }
+        run(r);
+    }
+    void put(u32 id, const stream::ImageDescription& d) { replay->texture_registered(texture_pool, id, d, false); }
+
+    u64 next_at_ = textures_at;
+
+private:
+    std::map<std::string, stream::ProgramId> readers_;
+};
+
+const std::string fetch_2d = "TLD.LZ R4, R0, 0x8, 2D, 0xf", fetch_2d_array = "TLD.LZ R4, R0, 0x8, ARRAY_2D, 0xf",
+                  sample_cube = "TEX.LZ R4, R0, 0x8, CUBE, 0xf",
+                  sample_cube_array = "TEX.LZ R4, R0, 0x8, ARRAY_CUBE, 0xf", fetch_3d = "TLD.LZ R4, R0, 0x8, 3D, 0xf",
+                  fetch_1d = "TLD.LZ R4, R0, 0x8, 1D, 0xf";
+
+// OBJ-081, REN-019, REN-023, REN-026, OBJ-083: the instruction says the dimension. Layers and faces are the same bytes;
+// what has too few of them reads zero.
+TEST_F(Bindings, LayeredTexturesAreReadThroughEveryDimension) {
+    struct Row {
+        u8 target;
+        u16 depth, layers;
+        f32 plain, third_layer, cube_face_4, second_cube_face_1; // 0: zero
+    };
+    const Row rows[] = {
+        {target_2d, 1, 1, 1, 1, 0, 0}, // a layer past the end is the last
+        {target_2d_array, 5, 5, 1, 3, 0, 0}, {target_2d_array, 12, 12, 1, 3, 5, 8},
+        {target_cube, 1, 6, 1, 3, 5, 2},     {target_cube_array, 12, 12, 1, 3, 5, 8},
+    };
+    u32 id = 256;
+    for (const Row& row : rows) {
+        const auto d = layered(row.target, row.depth, row.layers);
+        number_layers(d, row.layers);
+        put(++id, d);
+        const auto red = [&](const std::string& instruction, Words c) {
+            return std::bit_cast<f32>(find(instruction, id, c)[0]);
+        };
+        SCOPED_TRACE(static_cast<int>(row.target) * 100 + row.layers);
+        EXPECT_EQ(red(fetch_2d, {2, 3, 0, 0}), row.plain);
+        EXPECT_EQ(red(fetch_2d_array, {2, 2, 3, 0}), row.third_layer);
+        EXPECT_EQ(red(sample_cube, {f(0.1f), f(0.1f), f(1), 0}), row.cube_face_4); // +z
+        EXPECT_EQ(red(sample_cube_array, {1, f(-1), f(0.1f), f(0.1f)}), row.second_cube_face_1);
+        EXPECT_EQ(red(sample_cube, {f(0.1f), f(0.1f), f(1), 0}), row.cube_face_4); // and again
+        EXPECT_EQ(red(fetch_3d, {2, 3, 0, 0}), 0);                                 // REN-027
+    }
+}
+
+// REN-021: a view's first level and layer and its swizzle count for every dimension that it is read through.
+TEST_F(Bindings, ViewsOfViewsComposeOverTheBaseImage) {
+    const auto base = layered(target_2d_array, 18, 18, "RGBA8", 16, 4);
+    auto level1 = base;
+    level1.view.first_level = 1;
+    level1.view.level_count = 1;
+    Recorder r;
+    for (i32 layer = 0; layer < 18; ++layer) {
+        stream::ClearTexture c{};
+        c.value_class = stream::ClearClass::Float;
+        c.mask = 0xf;
+        c.value[0] = f(static_cast<f32>(layer) / 255);
+        c.value[2] = f(static_cast<f32>(100 + layer) / 255);
+        c.region = {0, 0, layer, 8, 8, 1};
+        c.image = level1;
+        r.add(c);
+    }
+    run(r);
+    auto view = base;
+    view.view.target = target_cube;
+    view.view.first_layer = 6;
+    view.view.layer_count = 6;
+    view.view.first_level = 1;
+    view.view.level_count = 3;
+    view.view.swizzle[0] = 4; // blue, green, red, alpha
+    view.view.swizzle[2] = 2;
+    put(256, view);
+    const Words face4 = find(sample_cube, 256, {f(0.1f), f(0.1f), f(1), 0});
+    EXPECT_NEAR(std::bit_cast<f32>(face4[0]) * 255, 110, 0.01);
+    EXPECT_NEAR(std::bit_cast<f32>(face4[2]) * 255, 10, 0.01);
+    const Words layer2 = find(fetch_2d_array, 256, {2, 1, 1, 0});
+    EXPECT_NEAR(std::bit_cast<f32>(layer2[0]) * 255, 108, 0.01);
+}
+
+// REN-009: samples exchange, images do not.
+TEST_F(Bindings, ImagesIgnoreTheSwizzle) {
+    auto d = layered(target_2d, 1, 1, "RGBA8");
+    d.texture.flags = flag_image;
+    Recorder r;
+    stream::ClearTexture c{};
+    c.value_class = stream::ClearClass::Float;
+    c.mask = 0xf;
+    c.value[0] = f(1);
+    c.region = {0, 0, 0, 8, 8, 1};
+    c.image = d;
+    r.add(c);
+    run(r);
+    d.view.swizzle[0] = 4;
+    d.view.swizzle[2] = 2;
+    put(256, d);
+    EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0}), (Words{0, 0, f(1), 0}));
+    EXPECT_EQ(find("SULD.P.2D.IGN R4, [R0], 0x48", 256, {1, 1, 0, 0}), (Words{f(1), 0, 0, 0}));
+}
+
+// REN-030: the texel's own bits, whatever its format, in and out.
+TEST_F(Bindings, RawImagesAreTheTexelsBits) {
+    auto d = layered(target_2d, 1, 1, "RGBA8");
+    d.texture.flags = flag_image;
+    Recorder r;
+    stream::ClearTexture c{};
+    c.value_class = stream::ClearClass::Float;
+    c.mask = 0xf;
+    for (u32 i = 0; i < 4; ++i)
+        c.value[i] = f(static_cast<f32>(0x11 * (i + 1)) / 255);
+    c.region = {0, 0, 0, 8, 8, 1};
+    c.image = d;
+    r.add(c);
+    run(r);
+    put(256, d);
+    EXPECT_EQ(find("SULD.D.2D.IGN R4, [R0], 0x48", 256, {1, 1, 0, 0})[0], 0x44332211u);
+    (void)find("SUST.D.2D.IGN [R0], R2, 0x48", 256, {1, 1, 0x01020304, 0});
+    const Words texel = find(fetch_2d, 256, {1, 1, 0, 0});
+    for (u32 i = 0; i < 4; ++i)
+        EXPECT_NEAR(std::bit_cast<f32>(texel[i]) * 255, 4 - static_cast<f32>(i), 0.01);
+}
+
+// OBJ-248, OBJ-249: one table for both kinds of handle, and a texture that was never said to be an image is one when a
+// program writes it: R16F, compressible, 256 x 256, four texels an invocation.
+TEST_F(Bindings, AnyTextureCanBeWrittenAsAnImage) {
+    for (const bool as_image : {false, true}) {
+        auto d = layered(target_2d, 1, 1, "R16F", 256);
+        d.texture.flags = 0x8; // COMPRESSIBLE
+        replay->texture_registered(texture_pool, 300, d, as_image);
+        const std::string store = "MOV32I R10, 0x3f800000\nMOV R4, R10\nMOV R5, R10\nMOV R6, R10\nMOV R7, R10\n"
+                                  "SUST.P.2D.IGN [R0], R4, 0x48\nIADD32I R0, R0, 0x1\nSUST.P.2D.IGN [R0], R4, 0x48\n"
+                                  "IADD32I R0, R0, 0x1\nSUST.P.2D.IGN [R0], R4, 0x48\nIADD32I R0, R0, 0x1\n"
+                                  "SUST.P.2D.IGN [R0], R4, 0x48";
+        (void)find(store, 300, {100, 200, 0, 0});
+        for (u32 x = 99; x <= 104; ++x)
+            EXPECT_EQ(find(fetch_2d, 300, {x, 200, 0, 0})[0], x >= 100 && x < 104 ? f(1) : 0) << x;
+        replay->texture_registered(texture_pool, 300, {}, false);
+    }
+}
+
+// SHD-150: atomics, and reads of the same texture, in every layer of an array.
+TEST_F(Bindings, ImageAtomicsAndReadsAreOfTheSameTexels) {
+    auto d = layered(target_2d_array, 4, 4, "R32UI", 16);
+    d.texture.flags = flag_image;
+    put(256, d);
+    for (u32 layer = 0; layer < 4; ++layer)
+        for (const u32 value : {50 + layer, 20u, 70 + layer, 60u})
+            (void)find("SURED.P.2D_ARRAY.MAX.IGN [R0], R3, 0x48", 256, {3, 5, layer, value});
+    for (u32 layer = 0; layer < 4; ++layer)
+        EXPECT_EQ(find(fetch_2d_array, 256, {layer, 3, 5, 0})[0], 70 + layer) << layer;
+}
+
+// OBJ-028: an empty slot, and handles past the end of a pool, read zero; nothing is an error.
+TEST_F(Bindings, EmptySlotsReadZero) {
+    const auto d = layered(target_2d, 1, 1);
+    number_layers(d, 1);
+    put(256, d);
+    const u64 before = log::error_count();
+    EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0})[0], f(1));
+    for (const u32 handle : {~0u, 0xfffffu, pool_size_ids, 0xfff00000u | 700u, 700u, 0u})
+        EXPECT_EQ(find(fetch_2d, handle, {1, 1, 0, 0}), Words{}) << handle;
+    EXPECT_EQ(log::error_count(), before);
+}
+
+// SHD-151: what is done to an image that is not there reaches no memory.
+TEST_F(Bindings, StoresToMissingImagesGoNowhere) {
+    std::memset(memory + 0x200000, 0x5a, 0x100000);
+    for (const u32 handle : {~0u, 700u})
+        for (const u32 offset : {0u, 0x1000u, 0x20000u, 0x80000u}) {
+            (void)find("SURED.P.1D_BUFFER.ADD.IGN [R0], R3, 0x48", handle, {offset, 0, 0, 1});
+            (void)find("SURED.P.2D.ADD.IGN [R0], R3, 0x48", handle, {offset, offset, 0, 1});
+            (void)find("SUST.P.2D.IGN [R0], R4, 0x48", handle, {offset, 1, 0, 1});
+        }
+    for (u64 i = 0; i < 0x100000; ++i)
+        ASSERT_EQ(read<u8>(0x200000 + i), 0x5a);
+}
+
+// OBJ-251, SHD-149: consecutive slots, thirty of them in one program.
+TEST_F(Bindings, ThirtyTexturesInOneProgram) {
+    std::vector<u32> ids;
+    std::string sum = "MOV R10, R0\nMOV R11, R1\nMOV R12, RZ\n";
+    for (u32 i = 0; i < 30; ++i) {
+        auto d = layered(target_2d, 1, 1, "R32F", 8);
+        next_at_ -= 0x20000 - 0x1000;
+        Recorder r;
+        stream::ClearTexture c{};
+        c.mask = 0xf;
+        c.value[0] = f(static_cast<f32>(1u << (i % 15)));
+        c.region = {0, 0, 0, 8, 8, 1};
+        c.image = d;
+        r.add(c);
+        run(r);
+        put(256 + i, d);
+        ids.push_back(256 + i);
+        const u32 slot = i + 2;
+        sum +=
+            fmt::format("MOV R0, R10\nMOV R1, R11\nTLD.LZ R4, R0, {:#x}, 2D, 0x1\nFADD R12, R12, R4\n", 8 + 2 * slot);
+    }
+    sum += "MOV R4, R12";
+    Recorder r;
+    begin(r, sum, {1, 1, 0, 0});
+    handles(r, stream::HandleKind::Texture, 2, ids);
+    EXPECT_EQ(finish(r)[0], f(2 * 32767.0f));
+}
+
+// OBJ-069: work that was submitted reads what its ID held then, whatever is registered behind it.
+TEST_F(Bindings, SubmittedWorkKeepsItsDescriptors) {
+    const auto first = layered(target_2d_array, 5, 5), second = layered(target_2d_array, 5, 5);
+    number_layers(first, 5);
+    number_layers(second, 5);
+    constexpr u32 rounds = 60;
+    std::vector<stream::Buffer> streams;
+    for (u32 i = 0; i < rounds; ++i) {
+        auto d = i % 2 ? first : second;
+        d.view.first_layer = static_cast<u16>(i % 5);
+        d.view.layer_count = 1;
+        put(256, d);
+        write(coordinates + 64, Words{1, 1, 0, 0});
+        Recorder r;
+        select_pools(r);
+        bind(r, reading(fetch_2d), compute_bit);
+        uniform(r, stream::Stage::Compute, 0, coordinates + 64, 16);
+        storage(r, stream::Stage::Compute, 0, result + 16 * i, 16);
+        handles(r, stream::HandleKind::Texture, 0, {256});
+        dispatch(r);
+        replay->submit(queue, {0, 1}, r.take());
+    }
+    replay->finish(queue);
+    for (u32 i = 0; i < rounds; ++i)
+        EXPECT_EQ(read<u32>(result + 16 * i), f(static_cast<f32>(i % 5 + 1))) << i;
+}
+
+// OBJ-071, REN-018: a texture of another kind in the same ID.
+TEST_F(Bindings, AnIdCanHoldAnotherKindOfTexture) {
+    const auto cube = layered(target_cube, 1, 6), flat_one = layered(target_2d, 1, 1);
+    number_layers(cube, 6);
+    number_layers(flat_one, 1);
+    const Words up{f(0.1f), f(1), f(0.1f), 0};
+    for (int i = 0; i < 3; ++i) {
+        put(256, cube);
+        EXPECT_EQ(find(sample_cube, 256, up)[0], f(3));
+        put(256, flat_one);
+        EXPECT_EQ(find(sample_cube, 256, up)[0], 0u); // OBJ-085
+        EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0})[0], f(1));
+    }
+}
+
+// --- Buffers read as textures ---
+
+class TexelBuffers : public Bindings {
+protected:
+    stream::ImageDescription buffer_of(u64 at_offset, const char* format, u32 elements) const {
+        stream::ImageDescription d = image(at_offset, format, elements, 1);
+        d.texture.target = d.view.target = target_buffer;
+        return d;
+    }
+    const std::string fetch = fetch_1d;
+};
+
+// REN-036: element 0 is the one at the offset, which need not be a multiple of what hosts like.
+TEST_F(TexelBuffers, BeginAtAnyElement) {
+    for (u32 i = 0; i < 256; ++i)
+        write(textures_at + 4 * i, 0x3f800000u + i);
+    u32 id = 256;
+    for (const u64 offset : {u64{0}, u64{4}, u64{8}, u64{12}, u64{0x168}}) {
+        put(++id, buffer_of(textures_at + offset, "R32F", 16));
+        EXPECT_EQ(find(fetch, id, {0, 0, 0, 0})[0], 0x3f800000u + offset / 4) << offset;
+        EXPECT_EQ(find(fetch, id, {15, 0, 0, 0})[0], 0x3f80000fu + offset / 4) << offset;
+    }
+    for (u32 i = 0; i < 64; ++i)
+        write(textures_at + i, static_cast<u8>(i));
+    put(++id, buffer_of(textures_at + 5, "R8UI", 16));
+    EXPECT_EQ(find(fetch, id, {3, 0, 0, 0})[0], 8u);
+    for (u32 i = 0; i < 64; ++i)
+        write(textures_at + 2 * i, static_cast<u16>(0x3c00 + i));
+    put(++id, buffer_of(textures_at + 8, "RGBA16UI", 16));
+    EXPECT_EQ(find(fetch, id, {1, 0, 0, 0}), (Words{0x3c08, 0x3c09, 0x3c0a, 0x3c0b}));
+}
+
+// REN-037: what the GPU wrote a moment ago, in the same submission. REN-038: stores land on their element.
+TEST_F(TexelBuffers, ShareTheirBytesWithTheGpu) {
+    put(256, buffer_of(textures_at + 4, "R32UI", 16));
+    Recorder r;
+    begin(r, fetch, {2, 0, 0, 0});
+    stream::ReportValue v{};
+    v.address = at(textures_at + 12).value;
+    v.value = 77;
+    r.add(v);
+    handles(r, stream::HandleKind::Texture, 0, {256});
+    EXPECT_EQ(finish(r)[0], 77u);
+    write(textures_at, Words{1, 2, 3, 4});
+    (void)find("SUST.P.1D_BUFFER.IGN [R0], R3, 0x48", 256, {0, 0, 0, 99});
+    EXPECT_EQ(read<Words>(textures_at), (Words{1, 99, 3, 4}));
+}
+
+// REN-033: a list longer than any texture is wide, changed by the CPU between two dispatches. REN-034: its size.
+TEST_F(TexelBuffers, LongListsAreReadToTheirEnd) {
+    constexpr u32 elements = 70000;
+    put(256, buffer_of(0x200000, "RGBA32F", elements));
+    for (const f32 value : {1.0f, 2.0f}) {
+        write(0x200000 + 16 * u64{elements - 1}, std::array<f32, 4>{value, value, value, value});
+        EXPECT_EQ(find(fetch, 256, {elements - 1, 0, 0, 0})[0], f(value));
+        EXPECT_EQ(find(fetch, 256, {elements, 0, 0, 0}), Words{});
+    }
+}
+
+// REN-032: the bound texture decides whether a fetch with one coordinate reads a buffer or a texture of one dimension.
+TEST_F(TexelBuffers, OneProgramReadsBuffersAndOneDimensionalTextures) {
+    auto line = image(0x80000, "R32F", 64, 1);
+    line.texture.target = line.view.target = target_1d;
+    for (u32 i = 0; i < 64; ++i) {
+        write(0x80000 + 4 * i, 0x3f800000u + i);
+        write(textures_at + 4 * i, 0x40000000u + i);
+    }
+    line.texture.flags = 0;
+    put(256, line);
+    put(257, buffer_of(textures_at, "R32F", 64));
+    EXPECT_EQ(find(fetch, 257, {7, 0, 0, 0})[0], 0x40000007u);
+    EXPECT_EQ(find(fetch, 256, {0, 0, 0, 0})[0], 0x3f800000u);
+}
+
+// --- Buffers ---
+
+class Buffers : public Bindings {};
+
+// OBJ-057, GFX-057: programs follow addresses into any pool, at both of its ends.
+TEST_F(Buffers, AddressesReachEveryPool) {
+    constexpr u64 size = u64{1} << 20;
+    std::byte* const other = static_cast<std::byte*>(std::aligned_alloc(65536, size));
+    std::memset(other, 0, size);
+    ASSERT_TRUE(guest.add(GuestAddress{reinterpret_cast<u64>(other)}, size));
+    const std::string copy = "LDG.E R4, [R0]\nIADD32I R5, R4, 0x1\nSTG.E [R2], R5";
+    const auto address_words = [](u64 a) { return std::pair{static_cast<u32>(a), static_cast<u32>(a >> 32)}; };
+    for (const u64 place : {u64{0}, size - 4}) {
+        const u32 value = 41;
+        std::memcpy(other + place, &value, 4);
+        const auto [from, from_high] = address_words(reinterpret_cast<u64>(other) + place);
+        const auto [to, to_high] = address_words(at(0x300000).value);
+        EXPECT_EQ(find(copy, 0, {from, from_high, to, to_high})[0], 41u);
+        EXPECT_EQ(read<u32>(0x300000), 42u);
+        (void)find(copy, 0, {to, to_high, from, from_high});
+        u32 stored = 0;
+        std::memcpy(&stored, other + place, 4);
+        EXPECT_EQ(stored, 43u);
+    }
+    const auto [wild, wild_high] = address_words(reinterpret_cast<u64>(other) + size);
+    const auto [to, to_high] = address_words(at(0x300000).value);
+    EXPECT_EQ(find(copy, 0, {wild, wild_high, to, to_high})[0], 0u);
+    replay->finish(queue);
+    EXPECT_TRUE(guest.remove(GuestAddress{reinterpret_cast<u64>(other)}));
+    replay->memory_pool_destroyed(reinterpret_cast<u64>(other));
+    std::free(other);
+}
+
+// REN-192: a storage buffer of size 0 goes on to the end of its pool.
+TEST_F(Buffers, StorageOfNoSizeReachesTheEndOfItsPool) {
+    Recorder r;
+    begin(r, "MOV R10, c[0x0][0x320]\nMOV R11, c[0x0][0x324]\nMOV R4, c[0x0][0x328]\nSTG.E [R10], R0", {123, 0, 0, 0});
+    storage(r, stream::Stage::Compute, 1, 0x300000, 0);
+    EXPECT_EQ(finish(r)[0], pool_size - 0x300000);
+    EXPECT_EQ(read<u32>(0x300000), 123u);
+}
+
+// REN-194: slots with nothing bound read zero, wherever.
+TEST_F(Buffers, UnboundUniformsReadZero) {
+    Recorder r;
+    begin(r, "MOV R4, c[0x3][0x0]\nMOV R5, c[0x5][0x0]\nMOV R6, c[0x5][0x7ffc]\nMOV R7, c[0x4][0x10]", {7, 0, 0, 0});
+    EXPECT_EQ(finish(r), (Words{7, 0, 0, 0}));
+}
+
+// --- The driver's bank ---
+
+class DriverWords : public Bindings {
+protected:
+    static constexpr u64 target_at = 0x10000;
+};
+
+// SHD-122, SHD-123, SHD-124: the size of every dispatch, the tables of buffers.
+TEST_F(DriverWords, ComputeProgramsFindSizesAndTables) {
+    // Entry y * width + x gets the three counts and the entry.
+    const std::string tile = "S2R R10, SR_CTAID.X\nS2R R11, SR_CTAID.Y\nMOV R12, c[0x0][0x200]\n"
+                             "XMAD R13, R11, R12, R10\nMOV R14, c[0x0][0x320]\nMOV R15, c[0x0][0x324]\n"
+                             "ISCADD R14.CC, R13, R14, 0x4\nIADD.X R15, R15, RZ\nMOV R4, c[0x0][0x200]\n"
+                             "MOV R5, c[0x0][0x204]\nMOV R6, c[0x0][0x208]\nMOV R7, R13\nSTG.E.128 [R14], R4";
+    write(0x5000, std::array<u32, 3>{1, 6, 1});
+    Recorder r;
+    begin(r, tile, {});
+    const std::array<std::array<u32, 3>, 3> sizes{{{3, 5, 1}, {2, 2, 1}, {4, 1, 1}}};
+    for (u32 i = 0; i < 3; ++i) {
+        storage(r, stream::Stage::Compute, 1, 0x8000 + 0x1000 * i, 0x1000);
+        dispatch(r, sizes[i][0], sizes[i][1], sizes[i][2]);
+    }
+    storage(r, stream::Stage::Compute, 1, 0xb000, 0x1000);
+    stream::DispatchIndirect indirect{};
+    indirect.arguments = at(0x5000).value;
+    r.add(indirect);
+    run(r);
+    for (u32 i = 0; i < 4; ++i) {
+        const std::array<u32, 3> s = i < 3 ? sizes[i] : std::array<u32, 3>{1, 6, 1};
+        for (u32 n = 0; n < s[0] * s[1]; ++n)
+            EXPECT_EQ(read<Words>(0x8000 + 0x1000 * i + 16 * n), (Words{s[0], s[1], s[2], n})) << i;
+    }
+    Recorder tables;
+    begin(tables, "MOV R4, c[0x0][0x320]\nMOV R5, c[0x0][0x328]\nMOV R6, c[0x0][0x260]\nMOV R7, c[0x0][0x264]", {});
+    storage(tables, stream::Stage::Compute, 1, 0x8000, 0x123);
+    uniform(tables, stream::Stage::Compute, 5, 0x9000, 64);
+    const Words found = finish(tables);
+    EXPECT_EQ(found, (Words{static_cast<u32>(at(0x8000).value), 0x123, static_cast<u32>(at(0x9000).value),
+                            static_cast<u32>(at(0x9000).value >> 32)}));
+}
+
+// SHD-137: a handle in a uniform buffer is what the last of many updates before the draw made it.
+TEST_F(Bindings, HandlesFollowUpdatesOfTheSameSubmission) {
+    const auto one = layered(target_2d, 1, 1), two = layered(target_2d_array, 2, 2);
+    number_layers(one, 1);
+    number_layers(two, 2);
+    put(300, one);
+    auto second = two;
+    second.view.first_layer = 1;
+    second.view.layer_count = 1;
+    put(301, second);
+    write(0x6000, 300u);
+    const std::string by_handle = "MOV R2, c[0x4][0x0]\nTLD.B.LZ R4, R0, R2, 0x0, 2D, 0xf";
+    Recorder r;
+    begin(r, by_handle, {1, 1, 0, 0});
+    uniform(r, stream::Stage::Compute, 1, 0x6000, 256);
+    for (u32 i = 0; i < 1000; ++i) {
+        stream::UpdateUniformBuffer u{};
+        u.address = at(0x6000).value;
+        u.buffer_size = 256;
+        u.size = 4;
+        const u32 handle = i == 999 ? 301 : 700 + i % 100;
+        r.add(u, std::span<const u32>(&handle, 1));
+    }
+    EXPECT_EQ(finish(r)[0], f(2));
+}
+
+} // namespace
+} // namespace heaviside::replay
