@@ -124,6 +124,8 @@ struct Capabilities {
     bool unified_memory = false; // no faster device-local memory beside the host's
     bool indexed_banks_by_address = false; // goes into shader::Options
     bool denormal_modes = false;           // goes into shader::Options
+    bool unfused_multiply_add = false;     // so do these: faults of lavapipe, taken for those of all CPU devices
+    bool drops_added_zeros = false;
     u32 subgroup_size = 32;
     u32 heap_textures =
         0; // IDs per image binding of the heap: shader::heap::texture_capacity or what the device allows

@@ -354,6 +354,8 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     shader::Options translation;
     translation.indexed_banks_by_address = device.capabilities.indexed_banks_by_address;
     translation.denormal_modes = device.capabilities.denormal_modes;
+    translation.unfused_multiply_add = device.capabilities.unfused_multiply_add;
+    translation.drops_added_zeros = device.capabilities.drops_added_zeros;
     translation.subgroup_size = device.capabilities.subgroup_size;
     translation.transform_feedback = device.has(gpu::Feature::TransformFeedback);
     translation.validate = impl->options.validate_spirv;

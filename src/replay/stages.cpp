@@ -2,6 +2,7 @@
 #include "replay/executor.h"
 
 #include "base/log.h"
+#include "replay/state_mapping.h"
 
 #include <algorithm>
 #include <cstring>
@@ -335,8 +336,7 @@ void Executor::set_root(bool compute) {
         if (const auto slice = s_.queue->arena().push(std::as_bytes(std::span(addresses))))
             root.bank_table = slice->address;
     }
-    root.fragcoord_y_scale = 1; // memory rows, in either window origin (GFX-062)
-    root.fragcoord_y_offset = 0;
+    root.y_direction = g_->modes.window_origin == origin_lower_left ? -1 : 1;
     root.point_size = g_->point_size;
     root.alpha_reference = g_->alpha_reference;
     root.base_vertex = 0; // the vertex ID counts with the first vertex and the base vertex in it

@@ -1,5 +1,6 @@
 #include "shader/cross.h"
 
+#include <algorithm>
 #include <spirv_cross/spirv_cross_c.h>
 
 namespace heaviside::shader {
@@ -49,21 +50,59 @@ Result<std::string> to_glsl(std::span<const u32> spirv) {
     });
 }
 
-// SPIRV-Cross stops the process at descriptor arrays without a size, which is what the heap is.
-static bool uses_heap(std::span<const u32> spirv) {
-    constexpr u32 capability = 17, runtime_descriptor_array = 5302; // OpCapability RuntimeDescriptorArray
-    for (std::size_t at = 5; at + 1 < spirv.size() && (spirv[at] & 0xffff) == capability; at += spirv[at] >> 16)
-        if (spirv[at + 1] == runtime_descriptor_array)
-            return true;
-    return false;
+// The heap's descriptor arrays have no size, which argument buffers cannot have: here they get that of the pools.
+static std::vector<u32> with_sized_heap(std::span<const u32> spirv) {
+    enum : u32 {
+        type_int = 21,
+        type_image = 25,
+        type_sampler = 26,
+        type_array = 28,
+        runtime_array = 29,
+        constant = 43
+    };
+    constexpr std::size_t header = 5, bound = 3;
+    std::vector<u32> out(spirv.begin(), spirv.begin() + header), images, samplers;
+    u32 word_type = 0, texture_count = 0, sampler_count = 0;
+    const auto has = [](const std::vector<u32>& ids, u32 id) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    const auto count_of = [&](u32& known, u32 count) {
+        if (known == 0) {
+            known = out[bound]++;
+            out.insert(out.end(), {4u << 16 | constant, word_type, known, count});
+        }
+        return known;
+    };
+    for (std::size_t at = header; at < spirv.size();) {
+        const std::size_t length = spirv[at] >> 16;
+        if (length == 0 || at + length > spirv.size())
+            break;
+        const std::span<const u32> inst = spirv.subspan(at, length);
+        at += length;
+        const u32 op = inst[0] & 0xffff;
+        if (op == type_int && length == 4 && inst[2] == 32 && inst[3] == 0)
+            word_type = inst[1];
+        else if (op == type_image)
+            images.push_back(inst[1]);
+        else if (op == type_sampler)
+            samplers.push_back(inst[1]);
+        else if (op == runtime_array && word_type != 0 && (has(images, inst[2]) || has(samplers, inst[2]))) {
+            const u32 count = has(images, inst[2]) ? count_of(texture_count, heap::texture_capacity)
+                                                   : count_of(sampler_count, heap::sampler_capacity);
+            out.insert(out.end(), {4u << 16 | type_array, inst[1], inst[2], count});
+            continue;
+        }
+        out.insert(out.end(), inst.begin(), inst.end());
+    }
+    return out;
 }
 
 Result<std::string> to_msl(std::span<const u32> spirv) {
-    if (uses_heap(spirv))
-        return fail("spirv-cross: the texture heap is not lowered for Metal yet");
-    return compile(spirv, SPVC_BACKEND_MSL, [](spvc_compiler_options options) {
+    const std::vector<u32> sized = with_sized_heap(spirv);
+    return compile(sized, SPVC_BACKEND_MSL, [](spvc_compiler_options options) {
         spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, SPVC_MAKE_MSL_VERSION(2, 4, 0));
         spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS, SPVC_TRUE);
+        spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS_TIER, 1); // tier 2
     });
 }
 

@@ -16,6 +16,7 @@ namespace heaviside::shader {
 [[nodiscard]] std::string reflection_json(const Reflection& reflection);
 
 // The IR just before emission, for print() in ir_text.h.
-[[nodiscard]] Result<ir::Program> lift_and_optimise(const program::Program& program, const Options& options);
+[[nodiscard]] Result<ir::Program> lift_and_optimise(const program::Program& program, const Options& options,
+                                                    const VariantKey& key = {});
 
 } // namespace heaviside::shader

@@ -304,7 +304,8 @@ void Emitter::store_attribute(Value v, const Inst& inst) {
     }
     if (!patch && inst.imm == attribute::viewport_index) {
         if (viewport_out != 0)
-            module.none(spv::Op::OpStore, viewport_out, u(args[0]));
+            module.none(spv::Op::OpStore, viewport_out,
+                        module.ext(GLSLstd450UMin, t(Basic::U32), {u(args[0]), c(15)})); // there are 16 (GFX-172)
         return;
     }
     if (!patch && inst.imm == attribute::primitive_id && program.stage == Stage::Geometry) {
@@ -460,9 +461,8 @@ void Emitter::interpolate(Value v, const Inst& inst) {
     };
     if (address >= attribute::position && address < attribute::generic) {
         const Id coord = builtin_input(BuiltIn::FragCoord, Basic::F32x4);
-        Id value = module.op(spv::Op::OpCompositeExtract, t(Basic::F32), coord, component(address));
-        if (component(address) == 1)
-            value = module.ext(GLSLstd450Fma, t(Basic::F32), {value, root(1, Basic::F32), root(2, Basic::F32)});
+        // rows are those of memory, in either window origin (GFX-062)
+        const Id value = module.op(spv::Op::OpCompositeExtract, t(Basic::F32), coord, component(address));
         return finish(times_multiplier(value));
     }
     switch (address) {
@@ -561,8 +561,7 @@ Emitter::FragmentValue Emitter::fragment_input(u32 address, const FragmentRead& 
         const Id number = module.op(spv::Op::OpConvertSToF, t(Basic::F32), part);
         return module.op(spv::Op::OpFMul, t(Basic::F32), number, cf(1.0f / 4096));
     };
-    const Id y = module.op(spv::Op::OpFMul, t(Basic::F32), axis(16), root(1, Basic::F32));
-    const Id at = module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x2), axis(0), y);
+    const Id at = module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x2), axis(0), axis(16));
     return {module.ext(GLSLstd450InterpolateAtOffset, t(Basic::F32), {pointer, at}), input.perspective};
 }
 

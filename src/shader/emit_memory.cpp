@@ -62,19 +62,19 @@ bool Emitter::memory(Value v, const Inst& inst) {
         atomic_global(v, inst);
         break;
     case Op::LoadShared:
-        load_array(v, inst, shared_variable(), StorageClass::Workgroup, shared_words);
+        load_array(v, inst, StorageClass::Workgroup);
         break;
     case Op::StoreShared:
-        store_array(inst, shared_variable(), StorageClass::Workgroup, shared_words);
+        store_array(inst, StorageClass::Workgroup);
         break;
     case Op::AtomicShared:
         atomic_shared(v, inst);
         break;
     case Op::LoadLocal:
-        load_array(v, inst, local_variable(), StorageClass::Private, local_words);
+        load_array(v, inst, StorageClass::Private);
         break;
     case Op::StoreLocal:
-        store_array(inst, local_variable(), StorageClass::Private, local_words);
+        store_array(inst, StorageClass::Private);
         break;
     default:
         return false;
@@ -90,8 +90,8 @@ Id Emitter::root(u32 member, Basic type) {
                                             Basic::U32,   Basic::U32, Basic::U32, Basic::U32, Basic::U32, Basic::F32,
                                             Basic::F32,   Basic::F32, Basic::F32, Basic::F32, Basic::F32};
         static constexpr u32 offsets[] = {offsetof(RootConstants, bank_table),
-                                          offsetof(RootConstants, fragcoord_y_scale),
-                                          offsetof(RootConstants, fragcoord_y_offset),
+                                          offsetof(RootConstants, y_direction),
+                                          offsetof(RootConstants, reserved),
                                           offsetof(RootConstants, point_size),
                                           offsetof(RootConstants, alpha_reference),
                                           offsetof(RootConstants, base_vertex),
@@ -361,7 +361,40 @@ void Emitter::store_global(const Inst& inst) {
 
 // --- atomics
 
-Id Emitter::atomic(Value v, Id pointer, AtomicOp op, AtomicType type, std::span<const Value> operands,
+template <class Next>
+Id Emitter::exchange_loop(Cell cell, Basic basic, Id scope, Next&& next) {
+    const Basic held = cell.shift != 0 ? Basic::U64 : basic;
+    const Id relaxed = c(0), seen = module.local(t(basic));
+    const Id head = module.new_id(), body = module.new_id(), proceed = module.new_id(), merge = module.new_id();
+    branch(head);
+    begin_block(head);
+    module.none(spv::Op::OpLoopMerge, merge, proceed, 0u);
+    branch(body);
+    begin_block(body);
+    const Id whole = module.op(spv::Op::OpAtomicLoad, t(held), cell.pointer, scope, relaxed);
+    const auto op = [&](spv::Op code, Id x, Id y) { return module.op(code, t(held), x, y); };
+    Id old = whole;
+    if (cell.shift != 0)
+        old = module.op(spv::Op::OpUConvert, t(basic), op(spv::Op::OpShiftRightLogical, whole, cell.shift));
+    Id wanted = next(old);
+    if (cell.shift != 0) {
+        const Id mask = op(spv::Op::OpShiftLeftLogical, module.constant(held, 0xffffffff), cell.shift);
+        const Id moved = op(spv::Op::OpShiftLeftLogical, module.op(spv::Op::OpUConvert, t(held), wanted), cell.shift);
+        wanted =
+            op(spv::Op::OpBitwiseOr, moved, op(spv::Op::OpBitwiseAnd, whole, module.op(spv::Op::OpNot, t(held), mask)));
+    }
+    const Id got =
+        module.op(spv::Op::OpAtomicCompareExchange, t(held), cell.pointer, scope, relaxed, relaxed, wanted, whole);
+    module.none(spv::Op::OpStore, seen, old);
+    const Id done = module.op(spv::Op::OpIEqual, t(Basic::Bool), got, whole);
+    module.none(spv::Op::OpBranchConditional, done, merge, proceed);
+    begin_block(proceed);
+    branch(head);
+    begin_block(merge);
+    return load(basic, seen);
+}
+
+Id Emitter::atomic(Value v, Cell cell, AtomicOp op, AtomicType type, std::span<const Value> operands,
                    spv::Scope scope_value) {
     const bool wide = type == AtomicType::U64 || type == AtomicType::S64;
     const Basic basic = wide ? Basic::U64 : Basic::U32;
@@ -370,74 +403,95 @@ Id Emitter::atomic(Value v, Id pointer, AtomicOp op, AtomicType type, std::span<
         refuse(v, "atomic without operands");
         return 0;
     }
-    if (wide)
+    if (wide || cell.shift != 0)
         module.capability(spv::Capability::Int64Atomics);
-    // old value -> new value, by compare and exchange
-    const auto loop = [&](auto&& next) {
-        const Id seen = module.local(t(basic));
-        const Id head = module.new_id(), body = module.new_id(), proceed = module.new_id(), merge = module.new_id();
-        branch(head);
-        begin_block(head);
-        module.none(spv::Op::OpLoopMerge, merge, proceed, 0u);
-        branch(body);
-        begin_block(body);
-        const Id old = module.op(spv::Op::OpAtomicLoad, t(basic), pointer, scope, relaxed);
-        const Id wanted = next(old);
-        const Id got =
-            module.op(spv::Op::OpAtomicCompareExchange, t(basic), pointer, scope, relaxed, relaxed, wanted, old);
-        module.none(spv::Op::OpStore, seen, got);
-        const Id done = module.op(spv::Op::OpIEqual, t(Basic::Bool), got, old);
-        module.none(spv::Op::OpBranchConditional, done, merge, proceed);
-        begin_block(proceed);
-        branch(head);
-        begin_block(merge);
-        return load(basic, seen);
-    };
-    if (op == AtomicOp::CompareExchange)
-        return module.op(spv::Op::OpAtomicCompareExchange, t(basic), pointer, scope, relaxed, relaxed, u(operands[1]),
-                         u(operands[0]));
-    if (op == AtomicOp::Exchange)
-        return module.op(spv::Op::OpAtomicExchange, t(basic), pointer, scope, relaxed, u(operands[0]));
+    const auto loop = [&](auto&& next) { return exchange_loop(cell, basic, scope, next); };
+    const Id value = u(operands[0]);
+    if (op == AtomicOp::CompareExchange) {
+        const Id replacement = u(operands[1]);
+        if (cell.shift == 0)
+            return module.op(spv::Op::OpAtomicCompareExchange, t(basic), cell.pointer, scope, relaxed, relaxed,
+                             replacement, value);
+        return loop([&](Id old) {
+            return select(basic, module.op(spv::Op::OpIEqual, t(Basic::Bool), old, value), replacement, old);
+        });
+    }
+    if (op == AtomicOp::Exchange) {
+        if (cell.shift == 0)
+            return module.op(spv::Op::OpAtomicExchange, t(basic), cell.pointer, scope, relaxed, value);
+        return loop([&](Id) { return value; });
+    }
+    // Float forms are all .FTZ, and a NaN is the machine's own.
     if (type == AtomicType::F32) {
         if (op != AtomicOp::Add) {
             refuse(v, "float atomics other than add");
             return 0;
         }
-        const Id value = f(operands[0]);
+        const Id term = flushed(f(operands[0]));
         return loop([&](Id old) {
-            const Id sum = exact(module.op(spv::Op::OpFAdd, t(Basic::F32), bitcast(Basic::F32, old), value));
-            return bitcast(Basic::U32, sum);
+            const Id sum = exact(module.op(spv::Op::OpFAdd, t(Basic::F32), flushed(bitcast(Basic::F32, old)), term));
+            const Id word = bitcast(Basic::U32, flushed(sum));
+            const Id magnitude = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), word, c(0x7fffffff));
+            const Id nan = module.op(spv::Op::OpUGreaterThan, t(Basic::Bool), magnitude, c(0x7f800000));
+            return select(Basic::U32, nan, c(0x7fffffff), word);
         });
     }
     if (type == AtomicType::F16x2) {
-        if (op > AtomicOp::Max) {
-            refuse(v, "half atomics other than add, min and max");
+        if (op != AtomicOp::Add) {
+            refuse(v, "half atomics other than add");
             return 0;
         }
-        const Id value = module.ext(GLSLstd450UnpackHalf2x16, t(Basic::F32x2), {u(operands[0])});
+        const u32 mods = ir::float_mods(ir::Rounding::Nearest, true);
+        const auto half = [&](Id pair, u32 first) {
+            return module.op(spv::Op::OpBitFieldUExtract, t(Basic::U32), pair, c(first), c(16));
+        };
         return loop([&](Id old) {
-            const Id before = module.ext(GLSLstd450UnpackHalf2x16, t(Basic::F32x2), {old});
-            const Id after = op == AtomicOp::Add ? exact(module.op(spv::Op::OpFAdd, t(Basic::F32x2), before, value))
-                                                 : module.ext(op == AtomicOp::Min ? GLSLstd450NMin : GLSLstd450NMax,
-                                                              t(Basic::F32x2), {before, value});
-            return module.ext(GLSLstd450PackHalf2x16, t(Basic::U32), {after});
-        });
-    }
-    const Id value = u(operands[0]);
-    if (op == AtomicOp::Inc || op == AtomicOp::Dec) {
-        return loop([&](Id old) {
-            const Id zero = module.constant(basic, 0), one = module.constant(basic, 1);
-            if (op == AtomicOp::Inc) {
-                const Id wraps = module.op(spv::Op::OpUGreaterThanEqual, t(Basic::Bool), old, value);
-                return select(basic, wraps, zero, module.op(spv::Op::OpIAdd, t(basic), old, one));
+            Id result = 0;
+            for (const u32 first : {0u, 16u}) {
+                const Id sum = exact(module.op(spv::Op::OpFAdd, t(Basic::F32), half_value(half(old, first), true),
+                                               half_value(half(value, first), true)));
+                Id bits = half_bits(sum, mods);
+                const Id magnitude = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), bits, c(0x7fff));
+                const Id nan = module.op(spv::Op::OpUGreaterThan, t(Basic::Bool), magnitude, c(0x7c00));
+                bits = select(Basic::U32, nan, c(0x7fff), bits);
+                result = first == 0
+                             ? bits
+                             : module.op(spv::Op::OpBitFieldInsert, t(Basic::U32), result, bits, c(first), c(16));
             }
-            const Id at_zero = module.op(spv::Op::OpIEqual, t(Basic::Bool), old, zero);
-            const Id above = module.op(spv::Op::OpUGreaterThan, t(Basic::Bool), old, value);
-            const Id wraps = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), at_zero, above);
-            return select(basic, wraps, value, module.op(spv::Op::OpISub, t(basic), old, one));
+            return result;
         });
     }
     const bool is_signed = type == AtomicType::S32 || type == AtomicType::S64;
+    if (op == AtomicOp::Inc || op == AtomicOp::Dec || cell.shift != 0) {
+        const auto two = [&](spv::Op code, Id x, Id y) { return module.op(code, t(basic), x, y); };
+        return loop([&](Id old) {
+            const Id zero = module.constant(basic, 0), one = module.constant(basic, 1);
+            switch (op) {
+            case AtomicOp::Inc: {
+                const Id wraps = module.op(spv::Op::OpUGreaterThanEqual, t(Basic::Bool), old, value);
+                return select(basic, wraps, zero, two(spv::Op::OpIAdd, old, one));
+            }
+            case AtomicOp::Dec: {
+                const Id at_zero = module.op(spv::Op::OpIEqual, t(Basic::Bool), old, zero);
+                const Id above = module.op(spv::Op::OpUGreaterThan, t(Basic::Bool), old, value);
+                const Id wraps = module.op(spv::Op::OpLogicalOr, t(Basic::Bool), at_zero, above);
+                return select(basic, wraps, value, two(spv::Op::OpISub, old, one));
+            }
+            case AtomicOp::Min:
+                return module.ext(is_signed ? GLSLstd450SMin : GLSLstd450UMin, t(basic), {old, value});
+            case AtomicOp::Max:
+                return module.ext(is_signed ? GLSLstd450SMax : GLSLstd450UMax, t(basic), {old, value});
+            case AtomicOp::And:
+                return two(spv::Op::OpBitwiseAnd, old, value);
+            case AtomicOp::Or:
+                return two(spv::Op::OpBitwiseOr, old, value);
+            case AtomicOp::Xor:
+                return two(spv::Op::OpBitwiseXor, old, value);
+            default:
+                return two(spv::Op::OpIAdd, old, value);
+            }
+        });
+    }
     static constexpr spv::Op unsigned_ops[] = {spv::Op::OpAtomicIAdd, spv::Op::OpAtomicUMin, spv::Op::OpAtomicUMax,
                                                spv::Op::OpNop,        spv::Op::OpNop,        spv::Op::OpAtomicAnd,
                                                spv::Op::OpAtomicOr,   spv::Op::OpAtomicXor};
@@ -446,7 +500,7 @@ Id Emitter::atomic(Value v, Id pointer, AtomicOp op, AtomicType type, std::span<
         code = spv::Op::OpAtomicSMin;
     if (is_signed && op == AtomicOp::Max)
         code = spv::Op::OpAtomicSMax;
-    return module.op(code, t(basic), pointer, scope, relaxed, value);
+    return module.op(code, t(basic), cell.pointer, scope, relaxed, value);
 }
 
 void Emitter::atomic_global(Value v, const Inst& inst) {
@@ -464,7 +518,7 @@ void Emitter::atomic_global(Value v, const Inst& inst) {
     const Id device = locate(aligned, bytes);
     const Id found = module.op(spv::Op::OpINotEqual, t(Basic::Bool), device, module.constant(Basic::U64, 0));
     const Id old = guarded(found, t(basic), [&] {
-        return atomic(v, device_pointer(basic, device), op, type, args.subspan(1), spv::Scope::Device);
+        return atomic(v, {device_pointer(basic, device)}, op, type, args.subspan(1), spv::Scope::Device);
     });
     if (!error)
         define_u(v, old);
@@ -473,13 +527,13 @@ void Emitter::atomic_global(Value v, const Inst& inst) {
 void Emitter::atomic_shared(Value v, const Inst& inst) {
     const auto op = static_cast<AtomicOp>(inst.mods & 15);
     const auto type = static_cast<AtomicType>(inst.mods >> 4 & 7);
-    if (type == AtomicType::U64 || type == AtomicType::S64)
-        return refuse(v, "64-bit atomics on shared memory");
+    const bool wide = type == AtomicType::U64 || type == AtomicType::S64;
     const std::span<const Value> args = ir.args(inst);
-    const Id base = shared_variable();
     const Id index = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), u(args[0]), c(2));
-    const Id pointer = array_word(base, StorageClass::Workgroup, shared_words, index);
-    const Id old = atomic(v, pointer, op, type, args.subspan(1), spv::Scope::Workgroup);
+    Cell cell = shared_cell(index);
+    if (wide)
+        cell.shift = 0;
+    const Id old = atomic(v, cell, op, type, args.subspan(1), spv::Scope::Workgroup);
     if (!error)
         define_u(v, old);
 }
@@ -488,8 +542,15 @@ void Emitter::atomic_shared(Value v, const Inst& inst) {
 
 Id Emitter::shared_variable() {
     if (shared_id == 0) {
-        shared_words = std::max((program.shared_bytes + 3) / 4, 1u);
-        const Id array = module.make_type(spv::Op::OpTypeArray, {t(Basic::U32), c(shared_words)});
+        for (ir::BlockId b : graph.order)
+            for (u32 id : ir.blocks[b].insts) {
+                const auto type = static_cast<AtomicType>(ir.insts[id].mods >> 4 & 7);
+                shared_wide |=
+                    ir.insts[id].op == Op::AtomicShared && (type == AtomicType::U64 || type == AtomicType::S64);
+            }
+        shared_words = std::max((program.shared_bytes + 7) / 8 * 2, 2u);
+        const Id array = shared_wide ? module.make_type(spv::Op::OpTypeArray, {t(Basic::U64), c(shared_words / 2)})
+                                     : module.make_type(spv::Op::OpTypeArray, {t(Basic::U32), c(shared_words)});
         shared_id = module.variable(StorageClass::Workgroup, array);
     }
     return shared_id;
@@ -508,20 +569,44 @@ Id Emitter::local_variable() {
 }
 
 // Beyond the array: the last word (never foreign memory).
-Id Emitter::array_word(Id base, StorageClass storage, u32 words, Id index) {
+Id Emitter::array_word(StorageClass storage, Id index) {
+    const Id base = storage == StorageClass::Workgroup ? shared_variable() : local_variable();
+    const u32 words = storage == StorageClass::Workgroup ? shared_words : local_words;
     const Id safe = module.ext(GLSLstd450UMin, t(Basic::U32), {index, c(words - 1)});
     return chain(storage, t(Basic::U32), base, safe);
 }
 
-void Emitter::load_array(Value v, const Inst& inst, Id base, StorageClass storage, u32 words) {
+// A word of shared memory. SPIR-V's atomics need a pointer of their own size, so that memory with 64-bit atomics is an
+// array of 64-bit words and its 32-bit words are halves of those.
+Emitter::Cell Emitter::shared_cell(Id word_index) {
+    const Id base = shared_variable(); // says whether it is wide
+    if (!shared_wide)
+        return {array_word(StorageClass::Workgroup, word_index)};
+    const Id safe = module.ext(GLSLstd450UMin, t(Basic::U32), {word_index, c(shared_words - 1)});
+    const Id pair = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), safe, c(1));
+    const Id half = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), safe, c(1));
+    return {chain(StorageClass::Workgroup, t(Basic::U64), base, pair),
+            module.op(spv::Op::OpShiftLeftLogical, t(Basic::U32), half, c(5))};
+}
+
+void Emitter::load_array(Value v, const Inst& inst, StorageClass storage) {
     const MemorySize size = size_of(inst);
+    if (storage == StorageClass::Workgroup)
+        (void)shared_variable();
     const Id address = u(arg(v, 0));
     const Id first = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), address, c(2));
     const u32 count = words_of(size);
     std::vector<u32> parts;
     for (u32 i = 0; i < count; ++i) {
         const Id index = i == 0 ? first : module.op(spv::Op::OpIAdd, t(Basic::U32), first, c(i));
-        parts.push_back(load(Basic::U32, array_word(base, storage, words, index)));
+        if (storage == StorageClass::Workgroup && shared_wide) {
+            const Cell cell = shared_cell(index);
+            const Id shifted =
+                module.op(spv::Op::OpShiftRightLogical, t(Basic::U64), load(Basic::U64, cell.pointer), cell.shift);
+            parts.push_back(module.op(spv::Op::OpUConvert, t(Basic::U32), shifted));
+        } else {
+            parts.push_back(load(Basic::U32, array_word(storage, index)));
+        }
     }
     if (count > 1)
         return define_u(v,
@@ -532,7 +617,7 @@ void Emitter::load_array(Value v, const Inst& inst, Id base, StorageClass storag
     define_u(v, extend_part(parts[0], byte, size));
 }
 
-void Emitter::store_array(const Inst& inst, Id base, StorageClass storage, u32 words) {
+void Emitter::store_array(const Inst& inst, StorageClass storage) {
     const MemorySize size = size_of(inst);
     const std::span<const Value> args = ir.args(inst);
     const u32 count = words_of(size);
@@ -540,10 +625,29 @@ void Emitter::store_array(const Inst& inst, Id base, StorageClass storage, u32 w
         error = Error{"store: too few operands"};
         return;
     }
+    if (storage == StorageClass::Workgroup)
+        (void)shared_variable();
     const Id address = u(args[0]);
     const Id first = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), address, c(2));
+    if (storage == StorageClass::Workgroup && shared_wide) {
+        const Id scope = c(static_cast<u32>(spv::Scope::Workgroup));
+        module.capability(spv::Capability::Int64Atomics);
+        const Id byte =
+            module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), address, c(is_part(size) ? 4 - bytes_of(size) : 0));
+        const Id bit = module.op(spv::Op::OpShiftLeftLogical, t(Basic::U32), byte, c(3));
+        for (u32 i = 0; i < count; ++i) {
+            const Id value = u(args[1 + i]);
+            (void)exchange_loop(shared_cell(module.op(spv::Op::OpIAdd, t(Basic::U32), first, c(i))), Basic::U32, scope,
+                                [&](Id old) {
+                                    return is_part(size) ? module.op(spv::Op::OpBitFieldInsert, t(Basic::U32), old,
+                                                                     value, bit, c(bytes_of(size) * 8))
+                                                         : value;
+                                });
+        }
+        return;
+    }
     if (is_part(size)) {
-        const Id pointer = array_word(base, storage, words, first);
+        const Id pointer = array_word(storage, first);
         const Id byte = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), address, c(4 - bytes_of(size)));
         const Id bit = module.op(spv::Op::OpShiftLeftLogical, t(Basic::U32), byte, c(3));
         const u32 bits = bytes_of(size) * 8;
@@ -564,7 +668,7 @@ void Emitter::store_array(const Inst& inst, Id base, StorageClass storage, u32 w
     }
     for (u32 i = 0; i < count; ++i) {
         const Id index = i == 0 ? first : module.op(spv::Op::OpIAdd, t(Basic::U32), first, c(i));
-        module.none(spv::Op::OpStore, array_word(base, storage, words, index), u(args[1 + i]));
+        module.none(spv::Op::OpStore, array_word(storage, index), u(args[1 + i]));
     }
 }
 

@@ -46,9 +46,6 @@ bool is_lookup(Op op) {
     return op == Op::Sample || op == Op::SampleGradient || op == Op::Gather || op == Op::Fetch || op == Op::QueryLod;
 }
 
-// log2 of the bytes of a raw access
-constexpr u32 raw_log2[] = {0, 0, 1, 1, 2, 3, 4};
-
 } // namespace
 
 // --- handles
@@ -394,10 +391,46 @@ void Emitter::sample(Value v, const Inst& inst) {
         }
     }
     const Id at = vector_of(coordinate, coordinates);
-    bool explicit_lod = gradient || mods.lod == LodMode::Zero || mods.lod == LodMode::Level;
+    // MinLod is rare among devices: a clamped level is worked out and given.
+    Id clamped = 0;
+    if (min_lod != 0) {
+        const auto larger = [&](Id x) { return module.ext(GLSLstd450FMax, t(Basic::F32), {x, min_lod}); };
+        const Id axes = vector_of(Basic::F32, std::span(coordinates).first(shape.axes));
+        if (gradient) {
+            module.capability(spv::Capability::ImageQuery);
+            const u32 count = shape.axes + (shape.array ? 1 : 0);
+            const u32 sized = shape.dim == spv::Dim::Cube ? count - 1 : count;
+            const Id size = module.op(spv::Op::OpImageQuerySizeLod, t(widen(Basic::U32, sized)), image, c(0));
+            const auto length = [&](const std::vector<Id>& slope) {
+                std::vector<Id> steps;
+                for (u32 i = 0; i < shape.axes; ++i) {
+                    const u32 axis = shape.dim == spv::Dim::Cube ? 0 : i;
+                    const Id extent =
+                        sized == 1 ? size : module.op(spv::Op::OpCompositeExtract, t(Basic::U32), size, axis);
+                    steps.push_back(module.op(spv::Op::OpFMul, t(Basic::F32), slope[i],
+                                              module.op(spv::Op::OpConvertUToF, t(Basic::F32), extent)));
+                }
+                return module.ext(GLSLstd450Length, t(Basic::F32), {vector_of(Basic::F32, steps)});
+            };
+            const Id texels = module.ext(GLSLstd450FMax, t(Basic::F32), {length(dx), length(dy)});
+            clamped = larger(module.ext(GLSLstd450Log2, t(Basic::F32), {texels}));
+        } else if (fragment && (mods.lod == LodMode::Implicit || mods.lod == LodMode::Bias)) {
+            module.capability(spv::Capability::ImageQuery);
+            const Id levels = module.op(spv::Op::OpImageQueryLod, t(Basic::F32x2), combined(), axes);
+            Id lod = module.op(spv::Op::OpCompositeExtract, t(Basic::F32), levels, 1u);
+            if (mods.lod == LodMode::Bias)
+                lod = module.op(spv::Op::OpFAdd, t(Basic::F32), lod, f(level));
+            clamped = larger(lod);
+        } else {
+            clamped = larger(mods.lod == LodMode::Level ? f(level) : cf(0));
+        }
+    }
+    bool explicit_lod = clamped != 0 || gradient || mods.lod == LodMode::Zero || mods.lod == LodMode::Level;
     if (!fragment && !explicit_lod)
         explicit_lod = true;
-    if (explicit_lod && !gradient)
+    if (clamped != 0)
+        operand(Operand::Lod, {clamped});
+    else if (explicit_lod && !gradient)
         operand(Operand::Lod, {mods.lod == LodMode::Level ? f(level) : cf(0)});
     else if (gradient)
         operand(Operand::Grad, {vector_of(Basic::F32, dx), vector_of(Basic::F32, dy)});
@@ -405,10 +438,6 @@ void Emitter::sample(Value v, const Inst& inst) {
         operand(Operand::Bias, {f(level)});
     if (constant_offsets)
         operand(Operand::ConstOffset, {offset_vector(offsets)});
-    if (min_lod != 0 && (gradient || !explicit_lod)) {
-        module.capability(spv::Capability::MinLod);
-        operand(Operand::MinLod, {min_lod});
-    }
     std::vector<u32> words{combined(), at};
     if (mods.depth_compare)
         words.push_back(reference);
@@ -577,9 +606,6 @@ void Emitter::image_access(Value v, const Inst& inst) {
     std::vector<Id> coordinates;
     for (u32 i = 0; i < count; ++i)
         coordinates.push_back(u(args[1 + i]));
-    if (mods.raw) // x counts bytes
-        coordinates[0] = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), coordinates[0],
-                                   c(raw_log2[static_cast<unsigned>(mods.size) % 7]));
     const NumericClass numeric = raw ? NumericClass::Uint : image_class(args[0]);
     const u32 kind = atomic_access ? RawAtomic : raw ? Raw : Storage;
     const Id image = load_image(args[0], dimension, numeric, false, kind);
@@ -615,11 +641,21 @@ void Emitter::image_access(Value v, const Inst& inst) {
     if (inst.op == Op::ImageStore) {
         module.capability(spv::Capability::StorageImageWriteWithoutFormat);
         std::vector<Id> parts;
+        Id old = 0;
+        if (!raw && mods.components != 15) { // what the mask leaves out stays
+            module.capability(spv::Capability::StorageImageReadWithoutFormat);
+            old = module.op(spv::Op::OpImageRead, t(widen(scalar_of(numeric), 4)), image, at);
+        }
         for (u32 i = 0; i < 4; ++i) {
-            if (i >= values.size())
+            if (old != 0 && (mods.components >> i & 1) == 0)
+                parts.push_back(module.op(spv::Op::OpCompositeExtract, t(scalar_of(numeric)), old, i));
+            else if (i >= values.size())
                 parts.push_back(raw ? c(0) : module.constant_null(t(scalar_of(numeric))));
             else if (numeric == NumericClass::Float)
                 parts.push_back(f(values[i]));
+            else if (raw && mods.size < ir::MemorySize::B32) // devices clamp what is too large for a texel
+                parts.push_back(module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), u(values[i]),
+                                          c(mods.size <= ir::MemorySize::S8 ? 0xff : 0xffff)));
             else
                 parts.push_back(numeric == NumericClass::Uint ? u(values[i]) : bitcast(Basic::S32, u(values[i])));
         }
@@ -637,7 +673,7 @@ void Emitter::image_access(Value v, const Inst& inst) {
         const Id pointer = module.op(spv::Op::OpImageTexelPointer, module.pointer(StorageClass::Image, t(Basic::U32)),
                                      texels, at, c(0));
         nonuniform(pointer);
-        return atomic(v, pointer, mods.op, mods.type, values, spv::Scope::Device);
+        return atomic(v, {pointer}, mods.op, mods.type, values, spv::Scope::Device);
     });
     if (!error)
         define_u(v, old);

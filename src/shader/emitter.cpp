@@ -1,5 +1,7 @@
 #include "shader/emitter.h"
 
+#include "shader/passthrough.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -33,6 +35,11 @@ Result<Translation> Emitter::run() {
         if (!decoded)
             return tl::unexpected(decoded.error());
         header = *decoded;
+        if (program.stage == Stage::Geometry && header.passthrough) { // its header says neither
+            const PassedPrimitive primitive = passed_primitive(key.geometry_input_vertices);
+            header.topology = primitive.topology;
+            header.max_output_vertices = static_cast<u16>(primitive.count);
+        }
     }
     reflection.stage = program.stage;
     reflection.workgroup_size = program.workgroup_size;

@@ -160,13 +160,21 @@ private:
     void load_global(Value v, const ir::Inst& inst);
     void store_global(const ir::Inst& inst);
     void atomic_global(Value v, const ir::Inst& inst);
-    [[nodiscard]] Id array_word(Id base, spv::StorageClass storage, u32 words, Id index);
-    void load_array(Value v, const ir::Inst& inst, Id base, spv::StorageClass storage, u32 words);
-    void store_array(const ir::Inst& inst, Id base, spv::StorageClass storage, u32 words);
+    [[nodiscard]] Id array_word(spv::StorageClass storage, Id index);
+    void load_array(Value v, const ir::Inst& inst, spv::StorageClass storage);
+    void store_array(const ir::Inst& inst, spv::StorageClass storage);
     void atomic_shared(Value v, const ir::Inst& inst);
-    // The atomic itself on a 32- or 64-bit integer pointer; 0 and an error if it has none.
-    [[nodiscard]] Id atomic(Value v, Id pointer, ir::AtomicOp op, ir::AtomicType type, std::span<const Value> operands,
+    // A pointer to a 32- or 64-bit integer; or to one of 64 bits of which the 32 from bit `shift` on are meant.
+    struct Cell {
+        Id pointer, shift = 0;
+    };
+    // The atomic itself; 0 and an error if it has none.
+    [[nodiscard]] Id atomic(Value v, Cell cell, ir::AtomicOp op, ir::AtomicType type, std::span<const Value> operands,
                             spv::Scope scope);
+    // Writes `next` of the cell's old value unless another thread was faster, then again. Gives the old value.
+    template <class Next>
+    Id exchange_loop(Cell cell, Basic basic, Id scope, Next&& next);
+    [[nodiscard]] Cell shared_cell(Id word_index);
     [[nodiscard]] Id shared_variable();
     [[nodiscard]] Id local_variable();
     [[nodiscard]] Id extend_part(Id word, Id byte, ir::MemorySize size);
@@ -280,6 +288,7 @@ private:
     Id shared_id = 0, local_id = 0, shared_reduce = 0, warp_variable = 0;
     u32 warp_threads = 0;
     u32 shared_words = 0, local_words = 0;
+    bool shared_wide = false; // 64-bit atomics: an array of 64-bit words
     struct Physical {
         Basic basic;
         Id type;

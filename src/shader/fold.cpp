@@ -283,13 +283,13 @@ private:
 
 } // namespace
 
-bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_y_direction) {
+bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_sign) {
     if (bytes.empty())
         return false;
     std::vector<u32> replaced(program.insts.size(), ~0u);
     bool any = false;
     std::vector<u8> multiplied(program.insts.size(), 0);
-    if (zero_is_y_direction)
+    if (zero_is_sign)
         for (const Block& block : program.blocks)
             for (u32 id : block.insts)
                 if (program.insts[id].op == Op::FMul)
@@ -306,13 +306,8 @@ bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_y_dire
             const auto word = read_at<u32>(bytes, program.const_word(program.operands[inst.first]) & ~3u);
             if (!word)
                 continue;
-            if (*word == 0 && multiplied[id]) {
-                program.insts[id].op = Op::ReadSpecial;
-                program.insts[id].imm = static_cast<u32>(Special::YDirection);
-                program.insts[id].count = 0;
-                continue;
-            }
-            const Value value = program.constant(Type::U32, *word);
+            constexpr u32 one = 0x3f800000;
+            const Value value = program.constant(Type::U32, *word == 0 && multiplied[id] ? one : *word);
             replaced.resize(program.insts.size(), ~0u);
             replaced[id] = value.id;
             any = true;

@@ -81,10 +81,10 @@ struct BankAddress { // RootConstants::bank_table points at BankAddress[stage_co
     u32 size, pad;
 };
 
-struct RootConstants {     // std430 push constants, visible to all stages
-    u64 bank_table;        // device address, 0 if no bound shader needs it
-    f32 fragcoord_y_scale; // window y of the guest = y_scale * gl_FragCoord.y + y_offset
-    f32 fragcoord_y_offset;
+struct RootConstants {   // std430 push constants, visible to all stages
+    u64 bank_table;      // device address, 0 if no bound shader needs it
+    f32 y_direction;     // S2R Y_DIRECTION: -1 where the window's origin is at the lower left, else 1
+    u32 reserved;        // 0
     f32 point_size;      // when the last vertex stage does not write one
     f32 alpha_reference; // for VariantKey::alpha_test
     u32 base_vertex;     // what the guest's vertex ID counts from

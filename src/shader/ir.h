@@ -130,7 +130,7 @@ enum class ImageBounds : u8 { Ignore, Clamp, Trap }; // beyond the image: Ignore
 struct ImageMods {
     u32 dimension = 0;                 // bits 0-3: D1, D1Array, D2, D2Array, D3, Buffer
     ImageBounds bounds{};              // bits 4-5
-    bool raw = false;                  // bit 6: .D forms, no format conversion; x counts bytes
+    bool raw = false;                  // bit 6: .D forms, no format conversion
     MemorySize size = MemorySize::B32; // bits 7-9: of raw accesses
     AtomicOp op{};                     // bits 10-13
     AtomicType type{};                 // bits 14-16

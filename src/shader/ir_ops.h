@@ -173,7 +173,7 @@
     X(QuerySamples, "query_samples", U32,   "w",   None,      Texture, Pure) \
     X(QueryLod,     "query_lod",     U32x2, "w*",  None,      Texture, Pure) /* floats: clamped, unclamped level */ \
     /* Images: handle, coordinates (integers, layer last), then for stores four words (raw: 1, 2 or 4), for atomics */ \
-    /* value (CompareExchange: compare, value). Raw forms: x counts bytes. */ \
+    /* value (CompareExchange: compare, value). x counts texels in all forms. */ \
     X(ImageLoad,    "image_load",    U32x4, "w*",  None,      Image,  Read) \
     X(ImageStore,   "image_store",   Void,  "w*",  None,      Image,  Write) \
     X(ImageAtomic,  "image_atomic",  U32,   "w*",  None,      Image,  Write) \

@@ -75,9 +75,8 @@ Arguments surface_arguments(Lifter& l, const Instruction& i, const Surface& surf
     const u8 first = i.operand(Slot::A).reg;
     for (u32 k = 0; k < surface.coordinates; ++k) {
         Value part = first == maxwell::zero_register ? l.b.word(0) : l.reg(first + k);
-        // The machine counts x in texels, or in bytes with .BA; the IR's raw forms count bytes.
-        if (k == 0 && !i.has(Modifier::SurfaceByteAddress))
-            part = l.shift_left(part, raw_bytes_log2);
+        if (k == 0 && raw_bytes_log2 != 0 && i.has(Modifier::SurfaceByteAddress)) // x counts bytes
+            part = l.b.op(Op::ShiftRightS, {part, l.b.word(raw_bytes_log2)});
         arguments.add(part);
     }
     return arguments;
@@ -147,14 +146,19 @@ ir::AtomicType image_atomic_type(Lifter& l, DataType type) {
     case DataType::U32:
     case DataType::B32:
     case DataType::UD:
-    case DataType::SD32:
         return ir::AtomicType::U32;
     case DataType::S32:
     case DataType::SD:
+    case DataType::SD32:
         return ir::AtomicType::S32;
     case DataType::F32FtzRn:
     case DataType::F32:
         return ir::AtomicType::F32;
+    case DataType::U64:
+    case DataType::S64:
+    case DataType::SD64:
+        l.unsupported("64-bit image atomics");
+        return ir::AtomicType::U64;
     default:
         l.unsupported("type of image atomic");
         return ir::AtomicType::U32;
@@ -175,7 +179,7 @@ void surface_atomic(Lifter& l, const Instruction& i, Value& old) {
         return l.unsupported("image atomic");
     mods.type = image_atomic_type(l, i.get<DataType>());
     mods.raw = !is_formatted(i);
-    Arguments arguments = surface_arguments(l, i, surface, mods.raw ? 2 : 0);
+    Arguments arguments = surface_arguments(l, i, surface, 2);
     const u8 data = i.operand(Slot::B).reg;
     arguments.add(l.reg(data));
     if (mods.op == ir::AtomicOp::CompareExchange)

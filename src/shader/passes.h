@@ -29,10 +29,10 @@ void construct_ssa(Program& program);
 void fold(Program& program);
 
 // Replaces words of `bank` at constant offsets inside `bytes` (the program's own constant data) by their values. True
-// if there were any. Words beyond stay loads. With `zero_is_y_direction`, a zero word that is multiplied as a float
-// stands for the window's y direction: the open compiler leaves that word to the driver, and no compiler multiplies by
-// zero.
-bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_y_direction);
+// if there were any. Words beyond stay loads. With `zero_is_sign`, a zero word that is multiplied as a float
+// stands for 1: the open compiler leaves the sign of derivatives in y to the driver, rows are those of memory here, and
+// no compiler multiplies by zero.
+bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_sign);
 
 // Removes what has no effect and no use.
 void remove_dead_code(Program& program);

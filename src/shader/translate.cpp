@@ -3,6 +3,7 @@
 #include "shader/interface.h"
 #include "shader/lift.h"
 #include "shader/passes.h"
+#include "shader/passthrough.h"
 #include "shader/validate.h"
 
 namespace heaviside::shader {
@@ -21,11 +22,14 @@ void optimise(ir::Program& ir, const program::Program& program) {
 
 } // namespace
 
-Result<ir::Program> lift_and_optimise(const program::Program& program, const Options& options) {
+Result<ir::Program> lift_and_optimise(const program::Program& program, const Options& options, const VariantKey& key) {
     Result<ir::Program> lifted = lift(program, options);
     if (!lifted)
         return lifted;
     ir::Program& ir = *lifted;
+    if (ir.stage == Stage::Geometry)
+        if (const auto header = maxwell::decode_sph(program.header); header && passes_through(ir, *header))
+            pass_through(ir, *header, key);
     ir::remove_unreachable(ir);
     ir::make_reducible(ir);
     if (program.stage == Stage::Compute && options.subgroup_size != warp_size)
@@ -39,7 +43,7 @@ Result<ir::Program> lift_and_optimise(const program::Program& program, const Opt
 }
 
 Result<Translation> translate(const program::Program& program, const VariantKey& key, const Options& options) {
-    Result<ir::Program> ir = lift_and_optimise(program, options);
+    Result<ir::Program> ir = lift_and_optimise(program, options, key);
     if (!ir)
         return tl::unexpected(ir.error());
     const ir::FlowGraph graph = ir::analyse_flow(*ir);

@@ -48,6 +48,7 @@ struct TranslateOptions {
     std::string control;             // control section of a single input
     std::string to = "spirv";        // spirv, glsl, msl, ir, json
     std::string output;              // file, or folder for several inputs; empty: standard output
+    std::vector<unsigned> block;     // threads of a workgroup, up to three axes; empty: 32, or what the program says
     unsigned jobs = 0;               // 0: as many as cores
     bool quiet = false;
 };

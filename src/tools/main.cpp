@@ -77,6 +77,12 @@ void add_translate(CLI::App& app, TranslateOptions& options) {
         ->check(CLI::IsMember({"spirv", "glsl", "msl", "ir", "json"}))
         ->capture_default_str();
     command->add_option("-o,--output", options.output, "File, or folder for several inputs; default standard output");
+    command
+        ->add_option("--block", options.block,
+                     "Threads of a workgroup, X[,Y[,Z]], for kernels of cubins, which do not say; default 32")
+        ->delimiter(',')
+        ->expected(1, 3)
+        ->check(CLI::Range(1, 1024));
     command->add_option("-j,--jobs", options.jobs, "Threads; 0 takes as many as there are cores");
     command->add_flag("-q,--quiet", options.quiet, "No progress, no summary");
 }

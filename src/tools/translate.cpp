@@ -86,7 +86,8 @@ Result<void> write_text(const fs::path& path, std::string_view text) {
     return write_file(path, text);
 }
 
-void run(Job& job, const std::string& form) {
+void run(Job& job, const TranslateOptions& options) {
+    const std::string& form = options.to;
     const std::string label = job.input.string();
     const auto file = read_programs(job.input, job.control);
     if (!file) {
@@ -110,7 +111,10 @@ void run(Job& job, const std::string& form) {
             fault(each.program.error());
             continue;
         }
-        const auto text = translate_to(form, *each.program);
+        program::Program program = *each.program;
+        if (program.layout == &program::kernel_layout)
+            std::ranges::copy(options.block, program.workgroup_size.begin());
+        const auto text = translate_to(form, program);
         if (!text) {
             fault(text.error());
             continue;
@@ -199,7 +203,7 @@ void run_all(std::vector<Job>& jobs, const TranslateOptions& options) {
     std::mutex screen;
     const auto work = [&] {
         for (std::size_t i = next++; i < jobs.size(); i = next++) {
-            run(jobs[i], options.to);
+            run(jobs[i], options);
             const std::size_t count = ++done;
             std::lock_guard lock(screen);
             progress.advance(count);

@@ -31,17 +31,12 @@ std::map<std::string, std::string> read_pending() {
     return pending;
 }
 
-Machine machine;
 std::string start_error;
 
-// One device for all cases: creating it costs more than most of them.
 class Device : public testing::Environment {
 public:
-    void SetUp() override {
-        if (!list_cases(folder).empty())
-            machine.start(start_error);
-    }
-    void TearDown() override { machine.stop(); }
+    void SetUp() override { the_machine().start(start_error); }
+    void TearDown() override { the_machine().stop(); }
 };
 const auto* const device = testing::AddGlobalTestEnvironment(new Device);
 
@@ -64,7 +59,7 @@ std::string fault_of(const std::string& name) {
     try {
         const Case test = load_case(folder / name);
         const std::uint64_t errors_before = guest_errors();
-        const std::vector<Blob> results = run_case(machine, test);
+        const std::vector<Blob> results = run_case(the_machine(), test);
         std::string faults;
         for (std::size_t i = 0; i < results.size(); ++i) {
             dump(test, test.outputs[i], results[i]);
@@ -83,7 +78,7 @@ std::string fault_of(const std::string& name) {
 class Glsl : public testing::TestWithParam<std::string> {};
 
 TEST_P(Glsl, MatchesTheNativeReference) {
-    ASSERT_TRUE(machine.running) << start_error;
+    ASSERT_TRUE(the_machine().running) << start_error;
     static const auto pending = read_pending();
     const auto reason = pending.find(GetParam());
     if (reason != pending.end() && reason->second.rfind("not run:", 0) == 0)

@@ -7,6 +7,11 @@
 
 namespace corpus {
 
+Machine& the_machine() {
+    static Machine machine;
+    return machine;
+}
+
 bool Machine::start(std::string& error) {
     // Nothing of an earlier run may answer for the translator.
     setenv("HEAVISIDE_CACHE", "", 0);

@@ -23,6 +23,10 @@ struct Machine {
     void stop();
 };
 
+// The one of this test program: creating it costs more than most cases. Running while tests do, unless there is no
+// device.
+Machine& the_machine();
+
 // A memory pool with storage of its own that is handed out from front to back.
 class Arena {
 public:

@@ -17,6 +17,12 @@ Blob bytes_of(const std::vector<std::byte>& bytes) {
     return blob;
 }
 
+int log2_of(int samples) {
+    return std::countr_zero(static_cast<unsigned>(samples));
+}
+
+} // namespace
+
 Stage assemble(NVNshaderStage stage, const std::string& source) {
     const auto assembled = heaviside::maxwell::assemble(source);
     if (!assembled)
@@ -26,12 +32,6 @@ Stage assemble(NVNshaderStage stage, const std::string& source) {
         throw std::runtime_error(blobs.error().message);
     return {stage, bytes_of(blobs->control), bytes_of(blobs->gpu)};
 }
-
-int log2_of(int samples) {
-    return std::countr_zero(static_cast<unsigned>(samples));
-}
-
-} // namespace
 
 // 0x8 is texture 0 (a word of the driver's bank), c[0x0][0x310] storage buffer 0 of compute programs.
 Stage sample_reader(int width, int samples) {

@@ -6,6 +6,9 @@
 
 namespace corpus {
 
+// The blobs of an assembled program. Throws std::runtime_error with the assembler's message.
+Stage assemble(NVNshaderStage stage, const std::string& source);
+
 // A compute program for a grid of {width * samples, height}: reads texture 0, stores every sample as four words into
 // storage buffer 0, by row, column and sample. `samples` is a power of two.
 Stage sample_reader(int width, int samples);

@@ -38,7 +38,8 @@ public:
         options.subgroup_size = subgroup_size();
         options.validate = true;
         options.denormal_modes = device->capabilities.denormal_modes;
-        options.unfused_multiply_add = options.drops_added_zeros = device->capabilities.cpu_device;
+        options.unfused_multiply_add = device->capabilities.unfused_multiply_add;
+        options.drops_added_zeros = device->capabilities.drops_added_zeros;
         auto translation = shader::translate(program, {}, options);
         if (!translation)
             return translation.error().message;

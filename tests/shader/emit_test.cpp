@@ -216,10 +216,11 @@ constexpr Line lines[] = {
     {"atomic_global.exch.u64 %903, %903"},
     {"atomic_global.cas.u32 %903, %900, %901"},
     {"atomic_global.add.f32 %903, %900"},
-    {"atomic_global.max.f16x2 %903, %900"},
+    {"atomic_global.add.f16x2 %903, %900"},
     {"load_shared.b64 %900", "c"},
     {"load_shared.u16 %900", "c"},
     {"atomic_shared.xor.u32 %900, %901", "c"},
+    {"atomic_shared.add.u64 %900, %903", "c"},
     {"atomic_shared.cas.u32 %900, %901, 3", "c"},
     {"load_local.b128 %900"},
     {"load_local.s16 %900"},
@@ -484,15 +485,35 @@ TEST(Emit, TheVariantKeyChoosesClassesAndTests) {
     EXPECT_EQ(defaults->reflection.inputs, 0u);
 }
 
+// SHD-094: equal position code gives equal bits in any two programs.
+TEST(Emit, PositionsAreInvariant) {
+    for (const Stage stage : {Stage::Vertex, Stage::TessEval, Stage::Geometry}) {
+        const auto result = emitted(stage, "  store_attribute<0x70> %900\n  exit\n");
+        ASSERT_TRUE(result) << result.error().message;
+        unsigned positions = 0, invariant = 0;
+        std::set<u32> ids;
+        for (std::size_t at = 5; at < result->spirv.size(); at += result->spirv[at] >> 16)
+            if ((result->spirv[at] & 0xffff) == static_cast<u32>(spv::Op::OpDecorate)) {
+                const u32 id = result->spirv[at + 1], decoration = result->spirv[at + 2];
+                if (decoration == static_cast<u32>(spv::Decoration::BuiltIn) &&
+                    result->spirv[at + 3] == static_cast<u32>(spv::BuiltIn::Position) && ++positions)
+                    ids.insert(id);
+                invariant += decoration == static_cast<u32>(spv::Decoration::Invariant) && ids.count(id) != 0;
+            }
+        EXPECT_GE(positions, 1u);
+        EXPECT_EQ(invariant, 1u) << "the output";
+    }
+}
+
 TEST(Emit, WhatSpirvCannotSayIsANamedError) {
     for (const char* body : {"  emit_vertex<2>\n  exit\n", "  store_attribute<0x3a0> 1\n  exit\n"}) {
         const auto result = emitted(Stage::Geometry, body);
         ASSERT_FALSE(result);
         EXPECT_FALSE(result.error().message.empty());
     }
-    const auto wide = emitted(Stage::Compute, "  %0 = atomic_shared.add.u64 %900, %903\n  exit\n");
-    ASSERT_FALSE(wide);
-    EXPECT_NE(wide.error().message.find("64-bit"), std::string::npos);
+    const auto floats = emitted(Stage::Compute, "  %0 = atomic_shared.min.f32 %900, %901\n  exit\n");
+    ASSERT_FALSE(floats);
+    EXPECT_NE(floats.error().message.find("float atomics"), std::string::npos);
 }
 
 TEST(Cross, GlslAndMslNameTheEntryPoint) {

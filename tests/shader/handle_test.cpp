@@ -86,5 +86,56 @@ TEST(Handles, OfALoopAreTheirConstantWord) {
     EXPECT_EQ(handles[0].dimension, Dimension::D2);
 }
 
+// SHD-004, SHD-069, GFX-163: where programs find the handles of slots in the vendor's driver bank.
+TEST(Handles, OfSlotsAreWordsOfTheDriversBank) {
+    struct Case {
+        const char* text;
+        u32 offset;
+        bool storage;
+    };
+    constexpr Case cases[] = {
+        {"TEX.LZ R0, R0, RZ, 0x8, 2D, 0xf\n", 0x20, false},   // combined slot 0
+        {"TEX.LZ R0, R0, RZ, 0xa, 2D, 0xf\n", 0x28, false},   // 1
+        {"TEX.LZ R0, R0, RZ, 0x46, 2D, 0xf\n", 0x118, false}, // 31
+        {"SULD.D.2D.IGN R0, [R0], 0x48\n", 0x120, true},      // image slot 0
+        {"SULD.D.2D.IGN R0, [R0], 0x4c\n", 0x130, true},      // 2
+        // separate texture 7 with sampler 0: only the texture's word counts
+        {"MOV R4, c[0x2][0x1a0]\nLOP.OR R4, R4, c[0x2][0x568]\nTEX.B.LZ R0, R0, R4, 0x0, 2D, 0xf\n", 0x1a0, false},
+    };
+    for (const Case& c : cases) {
+        const Source source(c.text + std::string("STG.E [R8], R0\n"));
+        ASSERT_TRUE(source.assembled) << c.text;
+        ASSERT_TRUE(source.translation) << source.translation.error().message;
+        const auto& handles = source.translation->reflection.handles;
+        ASSERT_EQ(handles.size(), 1u) << c.text;
+        EXPECT_EQ(handles[0].bank, 2u) << c.text;
+        EXPECT_EQ(handles[0].offset, c.offset) << c.text;
+        EXPECT_EQ(handles[0].storage, c.storage) << c.text;
+    }
+}
+
+// GFX-003.
+TEST(Handles, OfRegistersInEveryLookup) {
+    for (const char* text : {"TEX.B.LZ R0, R0, R4, 0x0, 2D, 0xf\n", "TLD.B.LZ R0, R0, R4, 0x0, 2D, 0xf\n",
+                             "TXQ.B R0, R4, TEX_HEADER_DIMENSION, 0x0, 0xf\n", "TXD.B R0, R0, R4, 0x0, 2D, 0xf\n",
+                             "TMML.B.LOD R0, R0, R4, 0x0, 2D, 0x3\n"}) {
+        const Source source(text);
+        ASSERT_TRUE(source.assembled) << text;
+        EXPECT_TRUE(source.translation) << text << source.translation.error().message;
+    }
+}
+
+// REN-190.
+TEST(Banks, ReportHowFarTheyAreRead) {
+    const Source fixed("MOV R0, c[0x3][0x10]\nIADD R0, R0, c[0x3][0x21c]\nSTG.E [R2], R0\n");
+    ASSERT_TRUE(fixed.translation) << fixed.translation.error().message;
+    ASSERT_EQ(fixed.translation->reflection.banks.size(), 1u);
+    EXPECT_EQ(fixed.translation->reflection.banks[0].size, 0x220u);
+    const Source computed("S2R R4, SR_TID.X\nLDC R0, c[0x3][R4+0x10]\nSTG.E [R2], R0\n");
+    ASSERT_TRUE(computed.translation) << computed.translation.error().message;
+    ASSERT_EQ(computed.translation->reflection.banks.size(), 1u);
+    EXPECT_EQ(computed.translation->reflection.banks[0].size, 0x10000u);
+}
+
 } // namespace
 } // namespace heaviside::shader

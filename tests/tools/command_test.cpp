@@ -389,6 +389,18 @@ TEST_F(Command, EachKernelOfACubinIsTranslated) {
         EXPECT_EQ(read(name).substr(0, 4), std::string("\x03\x02\x23\x07", 4)) << name;
 }
 
+TEST_F(Command, KernelsAreTranslatedForTheBlockThatIsGiven) {
+    const std::string cubin = write("two.cubin", two_kernels(exit_word));
+    const auto size = [&](const std::string& option) {
+        const std::string out = run("translate --to json " + option + " '" + cubin + "' 2>/dev/null").out;
+        return nlohmann::json::parse(out.substr(0, out.find('\n')))["workgroup_size"]; // a line a kernel
+    };
+    EXPECT_EQ(size(""), (nlohmann::json{32, 1, 1}));
+    EXPECT_EQ(size("--block 8,4,2"), (nlohmann::json{8, 4, 2}));
+    EXPECT_EQ(size("--block 64"), (nlohmann::json{64, 1, 1}));
+    EXPECT_EQ(run("translate --to json --block 0 '" + cubin + "' 2>/dev/null").code, 2);
+}
+
 // In folders containers count by what they are, not by their names; equal faults are one line of the table.
 TEST_F(Command, ContainersOfAFolderAreTranslatedAndCountedByReason) {
     write("two.cubin", two_kernels(exit_word));
