@@ -29,7 +29,8 @@ struct Excuse {
 };
 
 constexpr const char *no_such = "the machine has no such operation: the interpreter says so once the address is good",
-                     *one_stream = "SPIR-V's streams other than 0 take point lists only, and no program was seen with one";
+                     *one_stream =
+                         "SPIR-V's streams other than 0 take point lists only, and no program was seen with one";
 
 constexpr Excuse excuses[] = {
     {"ATOM", "float atomics other than add", no_such},
