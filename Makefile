@@ -13,7 +13,7 @@ export CCACHE_NOHASHDIR := true
 
 .DEFAULT_GOAL := build
 .PHONY: build setup debug clang asan tsan test validate demo bench check format-check generated-check tidy behaviours floors format \
-        fuzz install clean help
+        fuzz night install clean help
 
 # Configures the preset $(1) where that has not been done, then builds $(2) (everything if empty).
 define build_preset
@@ -42,6 +42,9 @@ debug: setup ## Build with debug information: build/debug
 
 clang: setup ## Build with Clang: build/release-clang
 	$(call build_preset,release-clang)
+
+night: build ## 20,000 generated programs of all stages, interpreter against device; PROGRAMS=N for fewer
+	@scripts/night build/release $(or $(PROGRAMS),20000)
 
 asan: setup ## Run the tests under address and undefined-behaviour sanitizers
 	$(call build_preset,asan-ubsan)
