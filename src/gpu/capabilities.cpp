@@ -397,6 +397,7 @@ struct Properties {
     VkPhysicalDeviceVertexAttributeDivisorPropertiesEXT divisor{};
     VkPhysicalDeviceTransformFeedbackPropertiesEXT transform_feedback{};
     VkPhysicalDeviceCustomBorderColorPropertiesEXT border{};
+    VkPhysicalDeviceConservativeRasterizationPropertiesEXT conservative{};
 };
 
 template <class T>
@@ -421,6 +422,8 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
         chain(p, p.transform_feedback, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TRANSFORM_FEEDBACK_PROPERTIES_EXT);
     if (extensions.contains("VK_EXT_custom_border_color"))
         chain(p, p.border, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_PROPERTIES_EXT);
+    if (extensions.contains("VK_EXT_conservative_rasterization"))
+        chain(p, p.conservative, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONSERVATIVE_RASTERIZATION_PROPERTIES_EXT);
     vkGetPhysicalDeviceProperties2(device, &p.core);
 
     const auto& core = p.core.properties;
@@ -449,6 +452,7 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
     c.transform_feedback_buffers = p.transform_feedback.maxTransformFeedbackBuffers;
     c.draws_captured = p.transform_feedback.transformFeedbackDraw;
     c.max_custom_border_samplers = p.border.maxCustomBorderColorSamplers;
+    c.max_dilation = p.conservative.maxExtraPrimitiveOverestimationSize;
     c.max_line_width = core.limits.lineWidthRange[1];
     const bool objects = extensions.contains("VK_EXT_shader_object");
     std::memcpy(c.shader_binary_uuid.data(), objects ? p.shader_object.shaderBinaryUUID : core.pipelineCacheUUID,

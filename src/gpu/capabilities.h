@@ -143,6 +143,7 @@ struct Capabilities {
     bool draws_captured = false; // vkCmdDrawIndirectByteCountEXT
     u32 max_custom_border_samplers = 0;
     f32 max_line_width = 1;
+    f32 max_dilation = 0; // of conservative rasterization, pixels
     std::array<u8, VK_UUID_SIZE> shader_binary_uuid{}; // of shader object binaries; of the driver without them
     u32 shader_binary_version = 0;
 };

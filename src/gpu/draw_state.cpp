@@ -80,8 +80,6 @@ void Commands::emit_once() {
     }
     if (d.has(Feature::SampleLocations))
         d.vk.vkCmdSetSampleLocationsEnableEXT(handle_, VK_FALSE);
-    if (d.has(Feature::ConservativeRasterization))
-        d.vk.vkCmdSetExtraPrimitiveOverestimationSizeEXT(handle_, 0);
     if (d.has(Feature::GeometryStreams))
         d.vk.vkCmdSetRasterizationStreamEXT(handle_, 0);
 }
@@ -170,6 +168,8 @@ void Commands::emit_raster() {
     if (d.has(Feature::ProvokingVertexLast))
         vk.vkCmdSetProvokingVertexModeEXT(handle_, r.provoking_last ? VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT
                                                                     : VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
+    if (d.has(Feature::ConservativeRasterization))
+        vk.vkCmdSetExtraPrimitiveOverestimationSizeEXT(handle_, std::min(r.dilation, d.capabilities.max_dilation));
     if (d.has(Feature::ConservativeRasterization))
         vk.vkCmdSetConservativeRasterizationModeEXT(handle_, r.conservative
                                                                  ? VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT

@@ -60,6 +60,7 @@ struct Raster {
     VkBool32 negative_one_to_one = VK_FALSE; // clip space z of OpenGL
     VkBool32 provoking_last = VK_FALSE;
     VkBool32 conservative = VK_FALSE;
+    f32 dilation = 0; // of conservative rasterization, pixels beyond its own; at most max_dilation
     f32 line_width = 1;
 };
 struct DepthBias {

@@ -171,6 +171,7 @@ PipelineKey make_key(const Device& d, const DrawState& s, const Pass& pass,
     key.raster.negative_one_to_one = s.raster.negative_one_to_one;
     key.raster.provoking_last = s.raster.provoking_last;
     key.raster.conservative = s.raster.conservative;
+    key.raster.dilation = s.raster.dilation;
     key.multisample.samples = pass.samples;
     key.multisample.alpha_to_one = s.multisample.alpha_to_one;
     key.blend.logic_op = s.blend.logic ? s.blend.logic_op : VK_LOGIC_OP_COPY;
@@ -286,7 +287,7 @@ Result<VkPipeline> make_pipeline(const Device& d, const PipelineKey& key, VkPipe
         VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT, nullptr, 0,
         key.raster.conservative ? VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT
                                 : VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT,
-        0};
+        std::min(key.raster.dilation, d.capabilities.max_dilation)};
     const auto link = [](auto& head, auto& structure, bool wanted) {
         if (wanted) {
             structure.pNext = head.pNext;

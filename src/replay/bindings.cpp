@@ -139,10 +139,7 @@ void Executor::on(const stream::SetDepthRanges& r, const Record& record) {
 }
 void Executor::on(const stream::SetViewportSwizzles& r, const Record& record) {
     assign(g_->swizzles, r.first, record.tail<stream::SetViewportSwizzles, stream::ViewportSwizzle>());
-    for (const auto& s : g_->swizzles)
-        if (s.x != 0 || (s.y != 2 && s.y != 3) || s.z != 4 || s.w != 6)
-            log::error_once("viewport swizzle ({}, {}, {}, {}) is not built yet", s.x, s.y, s.z, s.w);
-    g_->dirty |= dirty::viewports;
+    g_->dirty |= dirty::viewports | dirty::programs;
 }
 void Executor::on(const stream::SetBlendColor& r, const Record&) {
     std::copy(std::begin(r.color), std::end(r.color), g_->blend_color.begin());
@@ -214,8 +211,14 @@ void Executor::on(const stream::SetSampleMask& r, const Record&) {
 }
 void Executor::on(const stream::SetConservativeRaster& r, const Record&) {
     g_->conservative = r.enable != 0;
-    if (g_->conservative && !s_.device->has(gpu::Feature::ConservativeRasterization))
-        log::error_once("conservative rasterization: the device has none, draws are rasterized normally");
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetConservativeRasterDilate& r, const Record&) {
+    g_->conservative_dilation = r.pixels;
+    g_->dirty |= dirty::raster;
+}
+void Executor::on(const stream::SetSubpixelPrecisionBias& r, const Record&) {
+    g_->precision_bias = {r.x, r.y};
     g_->dirty |= dirty::raster;
 }
 void Executor::on(const stream::SetPatchSize& r, const Record&) {

@@ -2,6 +2,7 @@
 #include "replay/executor.h"
 
 #include "base/log.h"
+#include "replay/lost_state.h"
 
 #include <algorithm>
 #include <cstring>
@@ -79,12 +80,17 @@ void Executor::set_draw_state(u32 primitive_value) {
     const Target& depth_target = targets_[stream::color_target_count];
     const VkImageAspectFlags aspects = depth_target.texture ? depth_target.texture->image.aspects() : 0;
     const u32 d = g.dirty;
+    constexpr u32 may_be_lost = dirty::raster | dirty::depth | dirty::depth_bias | dirty::viewports |
+                                dirty::multisample | dirty::blend | dirty::vertex_input;
+    if (d & may_be_lost)
+        for (const std::string& name : lost_state(g, s_.device->capabilities, static_cast<u32>(samples_)))
+            log::error_once("state without effect on this device: {}", name);
     if (d & (dirty::vertex_input | dirty::programs))
         c_->set(vertex_input(g, *s_.formats, vertex.inputs));
     if (d & (dirty::vertex_buffers | dirty::vertex_input | dirty::programs))
         set_vertex_streams(vertex.inputs);
     if (d & dirty::viewports)
-        c_->set(viewports(g, extent_));
+        c_->set(viewports(g, extent_, s_.device->has(gpu::Feature::ViewportSwizzle)));
     if (d & dirty::scissors)
         c_->set(scissors(g, extent_));
     if (d & dirty::raster)

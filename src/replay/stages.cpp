@@ -190,11 +190,21 @@ bool Executor::resolve_programs(u32 primitive) {
         } else {
             key.points = points || (stage == Stage::TessEval && key.tess_points);
         }
+        if (stage == last && !s_.device->has(gpu::Feature::ViewportSwizzle)) {
+            const u16 swizzle = swizzle_bits(g_->swizzles[0]);
+            key.viewport_swizzle = swizzle == flipped_swizzle ? identity_swizzle : swizzle;
+        }
         if (stage == Stage::Geometry)
             key.geometry_input_vertices = geometry_input_vertices(primitive);
         if (!resolve_stage(stage, key))
             return false;
         provided = r.variant->reflection.outputs;
+        if (stage == last && r.variant->reflection.writes_viewport_index &&
+            !s_.device->has(gpu::Feature::ViewportSwizzle) &&
+            std::any_of(g_->swizzles.begin(), g_->swizzles.end(), [this](const stream::ViewportSwizzle& w) {
+                return swizzle_bits(w) != swizzle_bits(g_->swizzles[0]);
+            }))
+            log::error_once("viewport swizzles that differ between viewports: all have the first one's");
         c_->set_shader(stage, r.variant->shader);
     }
     g_->dirty |= dirty::uniforms | dirty::blend;

@@ -148,6 +148,7 @@ GuestState::GuestState() {
     depth_stencil.front_func = depth_stencil.back_func = 8;
     depth_stencil.front_fail = depth_stencil.front_depth_fail = depth_stencil.front_depth_pass = 1;
     depth_stencil.back_fail = depth_stencil.back_depth_fail = depth_stencil.back_depth_pass = 1;
+    multisample.multisample_enable = 1;
     polygon.front_face = 1;   // CCW
     polygon.polygon_mode = 2; // FILL
     for (auto& s : scissors)
@@ -200,7 +201,12 @@ Primitive primitive(u32 nvn, bool device_has_fans) {
     return table[nvn < std::size(table) ? nvn : 4];
 }
 
-gpu::Viewports viewports(const GuestState& s, VkExtent2D extent) {
+u16 swizzle_bits(const stream::ViewportSwizzle& s) {
+    static_assert(VK_VIEWPORT_COORDINATE_SWIZZLE_NEGATIVE_W_NV == 7); // the enums agree
+    return static_cast<u16>((s.x & 7) | (s.y & 7) << 4 | (s.z & 7) << 8 | (s.w & 7) << 12);
+}
+
+gpu::Viewports viewports(const GuestState& s, VkExtent2D extent, bool device_swizzles) {
     gpu::Viewports out;
     // Those from the second on matter only if one is set; the count is kept small for the common case.
     out.count = 1;
@@ -213,7 +219,15 @@ gpu::Viewports viewports(const GuestState& s, VkExtent2D extent) {
             v = {0, 0, static_cast<f32>(extent.width), static_cast<f32>(extent.height)};
         const stream::DepthRange r = s.depth_ranges[i];
         // Upper left: y = +1 is the first memory row.
-        const bool flip = (s.modes.window_origin == origin_upper_left) != (s.swizzles[i].y == 3);
+        // A negated y alone is a viewport that stands on its head; the device or the program does the others (REN-181).
+        const u16 swizzle = swizzle_bits(s.swizzles[i]);
+        const bool flip =
+            (s.modes.window_origin == origin_upper_left) != (swizzle == flipped_swizzle && !device_swizzles);
+        if (device_swizzles)
+            out.swizzles[i] = {static_cast<VkViewportCoordinateSwizzleNV>(swizzle & 7),
+                               static_cast<VkViewportCoordinateSwizzleNV>(swizzle >> 4 & 7),
+                               static_cast<VkViewportCoordinateSwizzleNV>(swizzle >> 8 & 7),
+                               static_cast<VkViewportCoordinateSwizzleNV>(swizzle >> 12 & 7)};
         out.viewports[i] = flip ? VkViewport{v.x, v.y + v.height, v.width, -v.height, r.near_value, r.far_value}
                                 : VkViewport{v.x, v.y, v.width, v.height, r.near_value, r.far_value};
     }
@@ -256,6 +270,7 @@ gpu::Raster raster(const GuestState& s, const gpu::Device& device) {
     out.negative_one_to_one = s.modes.depth_mode == depth_near_is_minus_w;
     out.provoking_last = s.provoking_last && device.has(gpu::Feature::ProvokingVertexLast);
     out.conservative = s.conservative && device.has(gpu::Feature::ConservativeRasterization);
+    out.dilation = out.conservative ? std::max(0.0f, s.conservative_dilation) : 0;
     out.line_width =
         device.has(gpu::Feature::WideLines) ? std::clamp(s.line_width, 1.0f, device.capabilities.max_line_width) : 1.0f;
     return out;

@@ -27,7 +27,10 @@ struct Primitive {
 
 // `extent`: of the pass. The rectangles are in memory rows in either origin; only the direction inside the viewport
 // depends on it (ledger REN-102).
-[[nodiscard]] gpu::Viewports viewports(const GuestState& state, VkExtent2D extent);
+[[nodiscard]] gpu::Viewports viewports(const GuestState& state, VkExtent2D extent, bool device_swizzles = false);
+// As the hardware's register: four bits a component, x lowest. Identity is 0x6420.
+inline constexpr u16 identity_swizzle = 0x6420, flipped_swizzle = 0x6430;
+[[nodiscard]] u16 swizzle_bits(const stream::ViewportSwizzle& swizzle);
 [[nodiscard]] gpu::Scissors scissors(const GuestState& state, VkExtent2D extent);
 [[nodiscard]] VkRect2D scissor(const stream::Scissor& s, VkExtent2D extent);
 [[nodiscard]] gpu::Raster raster(const GuestState& state, const gpu::Device& device);

@@ -11,6 +11,7 @@ namespace attribute = maxwell::attribute;
 
 namespace {
 
+constexpr u16 identity_swizzle = 0x6420;
 constexpr u32 output_locations = 32; // of vec4: 128 components
 
 Basic vector_type(u32 components) {
@@ -42,7 +43,8 @@ void Emitter::declare_feedback() {
         const Id source = o.address >= attribute::position && o.address < attribute::generic ? position_out
                           : location < outputs.size() ? outputs[location].variable
                                                       : 0;
-        if (source != 0 && first == 0 && o.components == 4 &&
+        const bool changes = source == position_out && key.viewport_swizzle != identity_swizzle;
+        if (source != 0 && !changes && first == 0 && o.components == 4 &&
             std::find(whole.begin(), whole.end(), source) == whole.end()) {
             captured(source, o);
             whole.push_back(source);
@@ -67,8 +69,8 @@ void Emitter::declare_feedback() {
     }
 }
 
-// Before a vertex leaves the program. What it never writes is captured as zero (GFX-109).
-void Emitter::capture_outputs() {
+// What the program never writes is captured as zero, and the position as it writes it (GFX-109, GFX-168).
+void Emitter::leave_vertex() {
     for (const FeedbackCopy& copy : feedback_copies) {
         const Basic type = vector_type(copy.components);
         Id value = module.constant_null(t(type));
@@ -86,6 +88,18 @@ void Emitter::capture_outputs() {
         }
         module.none(spv::Op::OpStore, copy.variable, value);
     }
+    if (key.viewport_swizzle == identity_swizzle || position_out == 0 || output_vertices != 0)
+        return;
+    const Id position = load(Basic::F32x4, position_out);
+    std::array<Id, 4> parts{};
+    for (u32 i = 0; i < 4; ++i) {
+        const u32 choice = key.viewport_swizzle >> (4 * i) & 7;
+        parts[i] = module.op(spv::Op::OpCompositeExtract, t(Basic::F32), position, choice >> 1);
+        if (choice & 1)
+            parts[i] = module.op(spv::Op::OpFNegate, t(Basic::F32), parts[i]);
+    }
+    module.none(spv::Op::OpStore, position_out,
+                module.op(spv::Op::OpCompositeConstruct, t(Basic::F32x4), parts[0], parts[1], parts[2], parts[3]));
 }
 
 } // namespace heaviside::shader

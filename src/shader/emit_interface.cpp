@@ -680,7 +680,7 @@ void Emitter::special(Value v, const Inst& inst) {
 
 void Emitter::end_invocation() {
     if (program.stage != Stage::Geometry)
-        capture_outputs();
+        leave_vertex();
     if (alpha_variable == 0)
         return;
     static constexpr spv::Op compare[] = {spv::Op::OpNop,
@@ -774,7 +774,7 @@ bool Emitter::interface_operation(Value v, const Inst& inst) {
         else if (inst.op == Op::EndPrimitive)
             module.none(spv::Op::OpEndPrimitive);
         else {
-            capture_outputs();
+            leave_vertex();
             module.none(spv::Op::OpEmitVertex);
             reset_outputs();
         }

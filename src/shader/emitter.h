@@ -230,7 +230,7 @@ private:
 
     // --- emit_feedback.cpp
     void declare_feedback();
-    void capture_outputs();
+    void leave_vertex(); // the stage's outputs are complete: captures them, then swizzles the position
 
     // --- emit_tessellation.cpp
     void default_levels();
