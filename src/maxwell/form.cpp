@@ -276,16 +276,8 @@ Table::Table() {
     ready_ = std::make_unique<std::atomic<bool>[]>(count);
 
     patterns_.reserve(count);
-    for (const Row* row : rows_) {
-        Pattern pattern{0, 0, 0, 1};
-        for (const char* c = row->bits; *c; ++c) {
-            if (*c == ' ')
-                continue;
-            pattern.mask = pattern.mask << 1 | (*c == '0' || *c == '1');
-            pattern.value = pattern.value << 1 | (*c == '1');
-        }
-        patterns_.push_back(pattern);
-    }
+    for (const Row* row : rows_)
+        patterns_.push_back({row->mask, row->value});
 
     for (const Row* row : rows_)
         ++opcode_starts_[static_cast<unsigned>(row->opcode) + 1];
@@ -296,13 +288,13 @@ Table::Table() {
     for (std::size_t i = 0; i < count; ++i)
         by_opcode_[next_of[static_cast<unsigned>(rows_[i]->opcode)]++] = static_cast<u16>(i);
 
-    // Index by the upper 13 bits: a row stands under every key that its fixed bits allow.
-    constexpr unsigned keys = 1u << 13;
+    // Index by the upper bits: a row stands under every key that its fixed bits allow.
+    constexpr unsigned keys = 1u << key_bits;
     std::vector<std::pair<u16, u16>> entries;
     entries.reserve(keys);
     for (std::size_t i = 0; i < count; ++i) {
-        const u32 value = static_cast<u32>(patterns_[i].value >> 51);
-        const u32 open = ~static_cast<u32>(patterns_[i].mask >> 51) & (keys - 1);
+        const u32 value = static_cast<u32>(patterns_[i].value >> key_shift);
+        const u32 open = ~static_cast<u32>(patterns_[i].mask >> key_shift) & (keys - 1);
         for (u32 subset = open;; subset = (subset - 1) & open) {
             entries.emplace_back(static_cast<u16>(value | subset), static_cast<u16>(i));
             if (subset == 0)
@@ -318,17 +310,6 @@ Table::Table() {
     std::vector<u16> fill(starts_.begin(), starts_.end() - 1);
     for (const auto& [key, row] : entries)
         candidates_[fill[key]++] = row;
-
-    // Rows that leave a value to another row must say so before the first word comes.
-    for (std::size_t i = 0; i < count; ++i) {
-        if (!std::strchr(rows_[i]->text, '^'))
-            continue;
-        const Form& made = compile(i);
-        if (made.excluded_field.present()) {
-            patterns_[i].excluded_mask = made.excluded_field.mask();
-            patterns_[i].excluded_value = made.excluded_field.put(made.excluded_value);
-        }
-    }
 }
 
 Table::~Table() {
@@ -349,6 +330,10 @@ const Form& Table::compile(std::size_t index) const {
     compiler.compile_bits();
     compiler.compile_text();
     compiler.compile_checks();
+    if (form.excluded_field.present()) {
+        form.excluded_mask = form.excluded_field.mask();
+        form.excluded_bits = form.excluded_field.put(form.excluded_value);
+    }
     ready_[index].store(true, std::memory_order_release);
     return form;
 }

@@ -24,6 +24,16 @@ struct Row {
     Opcode opcode;
     const char* bits;
     const char* text;
+    u64 mask = 0, value = 0; // of the bits that are 0 or 1: worked out by the compiler, since every process needs them
+
+    constexpr Row(Opcode of, const char* pattern, const char* form) : opcode(of), bits(pattern), text(form) {
+        for (const char* c = pattern; *c != '\0'; ++c) {
+            if (*c == ' ')
+                continue;
+            mask = mask << 1 | (*c == '0' || *c == '1');
+            value = value << 1 | (*c == '1');
+        }
+    }
 };
 
 // A field of the word: up to four pieces, the one with the lowest bits of the value first.
@@ -165,7 +175,8 @@ struct Form {
     // A value that another row takes.
     Field excluded_field;
     u8 excluded_value = 0;
-    std::array<u8, modifier_count> modifier_index;                  // into modifier_uses; 0xff: none
+    u64 excluded_mask = 0, excluded_bits = 1;      // the same as bits of the word; nothing: what no word has
+    std::array<u8, modifier_count> modifier_index; // into modifier_uses; 0xff: none
     std::array<u8, static_cast<unsigned>(Slot::Count_)> slot_index; // into operands; 0xff: none
 
     [[nodiscard]] bool holds(u64 word) const {
@@ -206,12 +217,13 @@ public:
     }
     // The row of a word; null if none fits or a field has an invalid value.
     [[nodiscard]] const Form* find(u64 word) const {
-        const u32 end = starts_[(word >> 51) + 1];
-        for (u32 i = starts_[word >> 51]; i < end; ++i) {
+        const u32 end = starts_[(word >> key_shift) + 1];
+        for (u32 i = starts_[word >> key_shift]; i < end; ++i) {
             const Pattern& pattern = patterns_[candidates_[i]];
-            if ((word & pattern.mask) == pattern.value && (word & pattern.excluded_mask) != pattern.excluded_value)
-                [[likely]] {
+            if ((word & pattern.mask) == pattern.value) [[likely]] {
                 const Form& found = form(candidates_[i]);
+                if ((word & found.excluded_mask) == found.excluded_bits)
+                    continue;
                 return found.holds(word) ? &found : nullptr;
             }
         }
@@ -224,15 +236,17 @@ public:
 
 private:
     struct Pattern {
-        u64 mask, value, excluded_mask, excluded_value; // nothing excluded: 0 and 1, which no word has
+        u64 mask, value;
     };
+    static constexpr unsigned key_bits = 11,
+                              key_shift = 64 - key_bits; // more: longer to build, hardly faster to search
 
     Table();
     const Form& compile(std::size_t index) const;
 
     std::vector<const Row*> rows_;
     std::vector<Pattern> patterns_;                     // one a row
-    std::vector<u16> candidates_;                       // rows by the upper 13 bits
+    std::vector<u16> candidates_;                       // rows by the upper key_bits
     std::vector<u16> starts_;                           // into candidates_
     std::vector<u16> by_opcode_;                        // rows, sorted by opcode
     std::array<u16, opcode_count + 1> opcode_starts_{}; // into by_opcode_

@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Jumps and branches; bit 5 takes the target from a constant bank
     {Opcode::JMX,
      "1110 0010 0000 iiii iiii iiii iiii iiii iiii iiii iiii pppp aaaa aaaa -L0T TTTT",

@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Double precision
     {Opcode::DADD,
      "0101 1100 0111 0-yn Cxm- ---r r--- ---- ---- bbbb bbbb pppp aaaa aaaa dddd dddd",

@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Addition and multiplication
     {Opcode::FADD,
      "0101 1100 0101 1Syn Cxmf ---r r--- ---- ---- bbbb bbbb pppp aaaa aaaa dddd dddd",

@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Addition
     {Opcode::IADD,
      "0101 1100 0001 0Snn C--- X--- ---- ---- ---- bbbb bbbb pppp aaaa aaaa dddd dddd",

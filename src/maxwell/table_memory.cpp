@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Constants, local and shared memory
     {Opcode::LDC,
      "1110 1111 1001 0ttt --mm ---k kkkk oooo oooo oooo oooo pppp aaaa aaaa dddd dddd",

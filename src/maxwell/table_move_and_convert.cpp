@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Moves
     {Opcode::MOV,
      "0101 1100 1001 1--- ---- -mmm m--- ---- ---- bbbb bbbb pppp ---- ---- dddd dddd",

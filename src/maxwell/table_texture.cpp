@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     // Textures: any result mask
     {Opcode::TEX,
      "1100 0lmm moqq qzni iiii iiii iiii Nwww wrrr bbbb bbbb pppp aaaa aaaa dddd dddd",

@@ -6,7 +6,7 @@ namespace heaviside::maxwell {
 namespace {
 
 // clang-format off
-const Row rows[] = {
+constexpr Row rows[] = {
     {Opcode::VADD,
      "0010 00nn SUvv v1ge Cccc cccc ceee ---- -ggg bbbb bbbb pppp aaaa aaaa dddd dddd",
      "{.ud U}{[}{.va e}{.vb g}{]}{.po n}{.sat S}{.vop v} {D:R d}{.cc C}, {A:R a -n=2 .vpart e}, {B:R b -n=1"
