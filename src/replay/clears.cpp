@@ -288,6 +288,7 @@ void Executor::on(const stream::ClearBuffer& r, const Record&) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdFillBuffer(c_->handle(), slice->buffer, slice->offset, slice->size & ~u64{3}, r.value);
     c_->barrier();
+    scatter(r.address, *slice);
     s_.textures->storage_written_by_gpu(r.address, r.size);
     ++statistics_.clears;
 }

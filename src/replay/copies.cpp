@@ -216,6 +216,7 @@ void Executor::on(const stream::CopyBufferToBuffer& r, const Record&) {
         from = *aside;
     }
     copy_buffer(from, *dest, size);
+    scatter(r.dest, *dest);
     s_.textures->storage_written_by_gpu(r.dest, r.size);
     ++statistics_.copies;
 }
@@ -253,7 +254,8 @@ void Executor::on(const stream::CopyBufferToTexture& r, const Record& record) {
         return;
     }
     // Converted on the CPU, from what is in the buffer now.
-    const auto bytes = s_.memory->bytes(GuestAddress{r.buffer}, size);
+    std::vector<std::byte> copy;
+    const auto bytes = guest_bytes(r.buffer, size, copy);
     if (!bytes)
         return;
     const u32 slices = std::max(part->layers, part->extent.depth);
@@ -285,7 +287,7 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
         return;
     if (t->format.conversion != Conversion::None) {
         // Converted on the CPU when the submission is done: before its fence, but after what else it does.
-        const auto bytes = s_.memory->bytes(GuestAddress{r.buffer}, size);
+        const auto bytes = guest_storage(r.buffer, size);
         if (!bytes)
             return;
         const u32 slices = std::max(part->layers, part->extent.depth);
@@ -312,6 +314,7 @@ void Executor::on(const stream::CopyTextureToBuffer& r, const Record& record) {
     c_->prepare_transfer();
     s_.device->vk.vkCmdCopyImageToBuffer2(c_->handle(), &info);
     c_->barrier();
+    scatter(r.buffer, *dest);
     s_.textures->storage_written_by_gpu(r.buffer, size);
     ++statistics_.copies;
 }
@@ -508,7 +511,7 @@ void Executor::on(const stream::UpdateUniformBuffer& r, const Record& record) {
     if (!slice)
         return;
     const u64 address = r.address + r.offset;
-    if (!s_.memory->bytes(GuestAddress{address}, slice->size)) {
+    if (!s_.gpu_memory->is_virtual(GuestAddress{address}) && !s_.memory->bytes(GuestAddress{address}, slice->size)) {
         log::error_once("UpdateUniformBuffer: {:#x} lies in no memory pool", address);
         return;
     }
@@ -533,6 +536,7 @@ void Executor::flush_uniform_updates() {
         c_->prepare_transfer();
         const VkBufferCopy region{u.bytes.offset, dest->offset, u.bytes.size};
         s_.device->vk.vkCmdCopyBuffer(c_->handle(), u.bytes.buffer, dest->buffer, 1, &region);
+        scatter(u.address, *dest);
     }
     c_->barrier();
     g_->dirty |= dirty::uniforms;

@@ -290,9 +290,9 @@ void Executor::draw_arrays(u32 primitive_value, u32 first, u32 count, u32 base_i
 Result<gpu::BufferSlice> Executor::lowered_indices(Lowering lowering, u32 index_type, u64 address, u32 first, u32 count,
                                                    u32& out_count) {
     const u32 size = index_bytes(index_type);
-    const auto bytes = count <= lowered_limit
-                           ? s_.memory->bytes(GuestAddress{address + u64{first} * size}, u64{count} * size)
-                           : std::nullopt;
+    std::vector<std::byte> copy;
+    const auto bytes =
+        count <= lowered_limit ? guest_bytes(address + u64{first} * size, u64{count} * size, copy) : std::nullopt;
     if (!bytes)
         return fail("{} indices at {:#x} lie in no memory pool", count, address);
     const u32 restart = g_->restart_index & last_index(index_type);
@@ -383,7 +383,8 @@ void Executor::draw_indirect(const Indirect& d) {
         const auto counted = d.count_address ? s_.memory->bytes(GuestAddress{d.count_address}, 4) : std::nullopt;
         const u32 draws = counted ? std::min(*read_at<u32>(*counted, 0), d.max_draws) : d.max_draws;
         for (u32 i = 0; i < draws; ++i) {
-            const auto a = s_.memory->bytes(GuestAddress{d.arguments + u64{i} * stride}, record);
+            std::vector<std::byte> copy;
+            const auto a = guest_bytes(d.arguments + u64{i} * stride, record, copy);
             if (!a)
                 return;
             u32 words[5]{};
@@ -506,7 +507,8 @@ void Executor::on(const stream::DispatchIndirect& r, const Record&) {
     settle_for_cpu(r.arguments, 12);
     const auto arguments = resolve(r.arguments, 12);
     // Programs that read the counts get those that are in memory now.
-    const auto counts = s_.memory->bytes(GuestAddress{r.arguments}, 12);
+    std::vector<std::byte> copy;
+    const auto counts = guest_bytes(r.arguments, 12, copy);
     if (!arguments || !counts)
         return;
     if (!prepare_dispatch({*read_at<u32>(*counts, 0), *read_at<u32>(*counts, 4), *read_at<u32>(*counts, 8)}))

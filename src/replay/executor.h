@@ -235,6 +235,12 @@ private:
     [[nodiscard]] gpu::BufferSlice uniform_slice(const Range& range);
     void set_root(bool compute);
     [[nodiscard]] std::optional<gpu::BufferSlice> resolve(u64 address, u64 size); // clamped to the pool, logged
+    // sparse_buffers.cpp: ranges of virtual pools. What is mapped in several pieces is read from a copy of it.
+    [[nodiscard]] std::optional<gpu::BufferSlice> resolve_virtual(u64 address, u64 size);
+    // Behind a command that wrote to resolve(address): brings it there, if that was a copy.
+    void scatter(u64 address, const gpu::BufferSlice& output);
+    [[nodiscard]] std::optional<std::span<std::byte>> guest_storage(u64 address, u64 size) const; // in one piece
+    [[nodiscard]] std::optional<Bytes> guest_bytes(u64 address, u64 size, std::vector<std::byte>& copy) const;
 
     // targets.cpp
     struct Target {

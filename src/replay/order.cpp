@@ -80,7 +80,7 @@ void Executor::on(const stream::WaitEvent& r, const Record&) {
         }
         events_.erase(it); // the CPU may have stored another since
     }
-    const auto bytes = s_.memory->bytes(GuestAddress{r.address}, sizeof(u32));
+    const auto bytes = guest_storage(r.address, sizeof(u32));
     if (bytes && r.address % alignof(u32) == 0) {
         const std::atomic_ref event(*reinterpret_cast<u32*>(bytes->data()));
         waiting_ = !stream::event_holds(r.mode, event.load(std::memory_order_acquire), r.value);

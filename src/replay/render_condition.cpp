@@ -80,7 +80,7 @@ void Executor::on(const stream::SetRenderEnableConditional& r, const Record&) {
     }
     if (!drain())
         return;
-    if (const auto values = s_.memory->bytes(GuestAddress{r.address}, 24))
+    if (const auto values = guest_storage(r.address, 24))
         g_->render_enable = (*read_at<u64>(*values, 0) == *read_at<u64>(*values, 16)) == (r.mode == 0);
 }
 

@@ -41,13 +41,16 @@ bool reads_whole_pool(const shader::HandleUse& use) {
 std::optional<gpu::BufferSlice> Executor::resolve(u64 address, u64 size) {
     if (!address)
         return std::nullopt;
+    if (s_.gpu_memory->is_virtual(GuestAddress{address}))
+        return resolve_virtual(address, size);
     const auto range = s_.memory->find(GuestAddress{address});
     if (!range) {
         log::error_once("address {:#x} lies in no memory pool", address);
         return std::nullopt;
     }
-    size = std::min(size, range->end().value - address);
-    const auto slice = s_.gpu_memory->resolve(GuestAddress{address}, size);
+    const auto slice =
+        size == ~u64{0} ? s_.gpu_memory->resolve_open_ended(GuestAddress{address})
+                        : s_.gpu_memory->resolve(GuestAddress{address}, std::min(size, range->end().value - address));
     if (!slice) {
         log::error_once("{:#x}, {} bytes: {}", address, size, slice.error().message);
         return std::nullopt;
@@ -68,7 +71,8 @@ u32 Executor::handle_word(Stage stage, const shader::HandleUse& use) const {
         return 0;
     if (const auto updated = updates_.word(b.uniforms[slot].address + use.offset)) // in this submission (SHD-137)
         return *updated;
-    const auto bytes = s_.memory->bytes(GuestAddress{b.uniforms[slot].address + use.offset}, 4);
+    const auto bytes =
+        s_.memory->bytes(s_.gpu_memory->physical(GuestAddress{b.uniforms[slot].address + use.offset}), 4);
     return bytes ? *read_at<u32>(*bytes, 0) : 0;
 }
 
