@@ -231,18 +231,4 @@ void Executor::on(const stream::SetInnerTessellationLevels& r, const Record&) {
 void Executor::on(const stream::SetOuterTessellationLevels& r, const Record&) {
     std::copy(std::begin(r.levels), std::end(r.levels), g_->outer_levels.begin());
 }
-void Executor::on(const stream::SetRenderEnable& r, const Record&) {
-    g_->render_enable = r.enable != 0;
-}
-void Executor::on(const stream::SetRenderEnableConditional& r, const Record&) {
-    // Counters are written by the CPU when their submission is done, so only what earlier work left can be compared.
-    const auto left = s_.memory->bytes(GuestAddress{r.address}, 24);
-    u64 a = 0, b = 0;
-    if (left) {
-        a = *read_at<u64>(*left, 0);
-        b = *read_at<u64>(*left, 16);
-    }
-    g_->render_enable = (a == b) == (r.mode == 0);
-}
-
 } // namespace heaviside::replay
