@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <unistd.h>
 
 namespace heaviside::gpu {
 
@@ -61,7 +62,8 @@ void write_file(const std::filesystem::path& path, Bytes bytes) {
     std::filesystem::create_directories(path.parent_path(), ignored);
     static std::atomic<u32> serial = 0;
     std::filesystem::path part = path;
-    part += fmt::format(".{:x}.{}.part", std::hash<std::thread::id>{}(std::this_thread::get_id()), serial++);
+    part +=
+        fmt::format(".{}.{:x}.{}.part", getpid(), std::hash<std::thread::id>{}(std::this_thread::get_id()), serial++);
     {
         std::ofstream file(part, std::ios::binary);
         FileHeader header;
@@ -150,6 +152,7 @@ Result<std::unique_ptr<ShaderLibrary>> ShaderLibrary::create(const Device& devic
         if (const VkResult r = device.vk.vkCreatePipelineCache(device.handle, &info, nullptr, &handle); r != VK_SUCCESS)
             return fail("pipeline cache: {}", gpu::name(r));
         library->pipeline_cache_ = adopt(device, Object::PipelineCache, handle);
+        library->saved_ = hash_bytes(saved);
     }
     if (threads == 0)
         threads = std::max(1u, std::thread::hardware_concurrency() - 1);
@@ -178,7 +181,12 @@ void ShaderLibrary::save() {
     std::vector<std::byte> bytes(size);
     if (device_->vk.vkGetPipelineCacheData(device_->handle, pipeline_cache_.get(), &size, bytes.data()) != VK_SUCCESS)
         return;
-    write_file(pipeline_cache_path(*device_), Bytes(bytes).first(size));
+    const Bytes data = Bytes(bytes).first(size);
+    const Hash128 content = hash_bytes(data);
+    if (content == saved_)
+        return;
+    saved_ = content;
+    write_file(pipeline_cache_path(*device_), data);
 }
 
 Shader* ShaderLibrary::request(shader::Stage stage, std::span<const u32> spirv, std::string_view name) {

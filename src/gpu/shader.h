@@ -42,7 +42,8 @@ public:
     Result<void> wait(Shader& shader);
     // Blocks until nothing is left to do.
     void wait_all();
-    // Writes what only exists in memory (the pipeline cache) to disk. Called by the destructor.
+    // Writes what only exists in memory (the pipeline cache) to disk, unless it is there already. Called by the
+    // destructor.
     void save();
 
     [[nodiscard]] ShaderStatistics statistics() const;
@@ -73,6 +74,7 @@ private:
     std::unordered_map<Hash128, Owned<VkPipeline>> pipelines_;
     std::unordered_map<Hash128, Error> failed_pipelines_;
     Owned<VkPipelineCache> pipeline_cache_;
+    Hash128 saved_{}; // of the pipeline cache as it is on disk
     std::vector<std::thread> threads_;
     bool stop_ = false;
     ShaderStatistics statistics_;

@@ -4,7 +4,9 @@
 #include "tests/gpu/shaders/banks.comp.h"
 #include "tests/gpu/shaders/plain.frag.h"
 
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -144,6 +146,30 @@ TEST_P(ShaderLibraryPath, AFailedPipelineIsRememberedAndNotTriedAgain) {
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().message, "no");
     EXPECT_EQ(tries, 1);
+}
+
+TEST_P(ShaderLibraryPath, SavingWhatGainedNothingWritesNothingAndLeavesNoTemporaryFiles) {
+    OPEN_DEVICE(GetParam());
+    EXPECT_EQ(run(), 5u);
+    close();
+    ASSERT_EQ(files().size(), 1u);
+    const auto path = files()[0];
+    const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+    std::filesystem::last_write_time(path, long_ago);
+    const auto written = std::filesystem::last_write_time(path);
+    open(GetParam());
+    EXPECT_EQ(run(), 5u);
+    for (int i = 0; i < 100; ++i)
+        shaders->save();
+    close();
+    EXPECT_EQ(std::filesystem::last_write_time(path), written);
+    ASSERT_EQ(files().size(), 1u);
+    // It is still in use: what is gone is made and written again.
+    std::filesystem::remove(path);
+    open(GetParam());
+    EXPECT_EQ(run(), 5u);
+    close();
+    EXPECT_EQ(files().size(), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ShaderLibraryPath, ::testing::Values("", "shader_object"),

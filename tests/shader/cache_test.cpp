@@ -94,6 +94,50 @@ TEST_F(Cache, ProgramVariantAndOptionsAreTheKey) {
     EXPECT_NE(TranslationCache::version, 0u);
 }
 
+TEST_F(Cache, EntriesOfAnotherTranslatorAreMadeAnew) {
+    const Sample sample(7);
+    {
+        TranslationCache cache(folder, all);
+        ASSERT_TRUE(cache.translate(sample.program, {}, {}));
+    }
+    const fs::path path = TranslationCache(folder, all).path_of(sample.program, {}, {});
+    {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        const u64 other = TranslationCache::version + 1; // behind the magic number
+        file.seekp(8);
+        file.write(reinterpret_cast<const char*>(&other), sizeof other);
+    }
+    TranslationCache next(folder, all);
+    ASSERT_TRUE(next.translate(sample.program, {}, {}));
+    EXPECT_EQ(next.statistics().found, 0u);
+    EXPECT_EQ(next.statistics().translated, 1u);
+}
+
+TEST_F(Cache, EachByteOfTheCodeIsInTheKey) {
+    const Sample sample(7);
+    TranslationCache cache(folder, all);
+    const fs::path path = cache.path_of(sample.program, {}, {});
+    std::vector<std::byte> code(sample.program.code.begin(), sample.program.code.end());
+    program::Program changed = sample.program;
+    changed.code = code;
+    EXPECT_EQ(cache.path_of(changed, {}, {}), path);
+    for (const std::size_t at : {std::size_t{0}, code.size() / 2, code.size() - 1}) {
+        code[at] ^= std::byte{1};
+        EXPECT_NE(cache.path_of(changed, {}, {}), path) << at;
+        code[at] ^= std::byte{1};
+    }
+}
+
+// What the neighbours of a stage decide is in its variant, and so changes its key and no other's.
+TEST_F(Cache, WhatPartnersWriteIsInTheKey) {
+    const Sample reader(1), writer(2);
+    TranslationCache cache(folder, all);
+    VariantKey less;
+    less.provided_inputs = 0b101;
+    EXPECT_NE(cache.path_of(reader.program, less, {}), cache.path_of(reader.program, {}, {}));
+    EXPECT_EQ(cache.path_of(writer.program, {}, {}), TranslationCache(folder, all).path_of(writer.program, {}, {}));
+}
+
 // Every single byte of an entry counts, and so does its end.
 TEST_F(Cache, DamagedEntriesAreFoundAndMadeAnew) {
     const Sample sample(7);
