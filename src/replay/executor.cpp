@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <iterator>
+#include <utility>
 
 namespace heaviside::replay {
 
@@ -35,6 +36,7 @@ gpu::Commands* Executor::commands() {
 gpu::Commands* Executor::drain() {
     Submission before = submit();
     completions_ = std::move(before.completions); // signalled with what follows: this is one stream
+    carried_ = completions_.size();
     if (const auto waited = s_.queue->wait(s_.queue->submitted()); !waited)
         log::error("waiting for the GPU: {}", waited.error().message);
     for (const guest::Range& range : s_.memory->ranges()) // free where memory is imported
@@ -77,6 +79,7 @@ bool Executor::select_pools() {
         if (c_) {
             Submission before = submit();
             completions_ = std::move(before.completions);
+            carried_ = completions_.size();
         }
         if (const auto waited = s_.queue->wait(s_.queue->submitted()); !waited)
             log::error("changing pools: {}", waited.error().message);
@@ -118,12 +121,14 @@ Executor::Submission Executor::submit() {
     Submission out;
     out.completions = std::move(completions_);
     completions_.clear();
+    const auto carried = static_cast<std::ptrdiff_t>(std::exchange(carried_, 0));
     if (!c_)
         return out;
     leave_pass();
     auto stores = s_.textures->store_readable(*c_);
     out.stores = s_.textures->has_stores();
-    out.completions.insert(out.completions.begin(), std::make_move_iterator(stores.begin()),
+    // Before what is signalled here, behind what older command buffers stored: the newest bytes come last.
+    out.completions.insert(out.completions.begin() + carried, std::make_move_iterator(stores.begin()),
                            std::make_move_iterator(stores.end()));
     // What the guest's CPU is going to read.
     c_->barrier({.target_stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,

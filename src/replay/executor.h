@@ -297,6 +297,7 @@ private:
     UniformUpdates updates_;
     Statistics statistics_;
     std::vector<Completion> completions_;
+    std::size_t carried_ = 0; // the first of these, of command buffers that were submitted before
 
     struct Resolved {
         StageCode* code = nullptr;
@@ -327,7 +328,7 @@ private:
 
     bool waiting_ = false;
     std::unordered_map<stream::SyncId, u32> fences_; // newest executed
-    struct EventSignal { // the last one by a stream
+    struct EventSignal {                             // the last one by a stream
         u32 value;
         bool written; // else added
         std::shared_ptr<std::atomic<bool>> landed;

@@ -5,6 +5,7 @@
 #include "nvn/runtime.h"
 
 #include <array>
+#include <memory>
 #include <sys/mman.h>
 #include <vector>
 
@@ -133,8 +134,9 @@ public:
 // once Finalize returns nothing finds it. OBJ-061: nothing of the pool is left.
 TEST(MemoryPool, TheEndIsToldBeforeTheStorageGoes) {
     DestroyedPools sink;
+    const std::unique_ptr<DestroyedPools, void (*)(DestroyedPools*)> connected(&sink, [](auto*) { set_sink(nullptr); });
     Device device;
-    set_sink(&sink);
+    set_sink(connected.get());
     Pages pages(0x20000);
     const u64 start = reinterpret_cast<u64>(pages.data);
     const std::size_t ranges = guest_memory().ranges().size();
@@ -156,7 +158,6 @@ TEST(MemoryPool, TheEndIsToldBeforeTheStorageGoes) {
         ASSERT_EQ(guest_memory().ranges().size(), ranges);
     }
     EXPECT_TRUE(sink.all_there);
-    set_sink(nullptr);
 }
 
 TEST(MemoryPool, FinalizedPoolAnswersNothing) {
