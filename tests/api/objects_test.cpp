@@ -366,35 +366,6 @@ TEST_F(Objects, AFinalizedProgramIsBoundNowhere) {
     EXPECT_EQ(pixel(), green);
 }
 
-// OBJ-134: work that waits draws with the program and the texture that it was submitted with.
-TEST_F(Objects, WaitingWorkKeepsProgramAndDescriptors) {
-    NVNtexture a = filled(0, red);
-    const NVNtexture b = filled(1, green);
-    nvnTexturePoolRegisterTexture(&textures, 256, &a, nullptr);
-    NVNprogram* const look = program({whole, texel});
-    NVNeventBuilder builder;
-    nvnEventBuilderSetDefaults(&builder);
-    nvnEventBuilderSetStorage(&builder, &pool, 0x80000);
-    NVNevent event;
-    ASSERT_TRUE(nvnEventInitialize(&event, &builder));
-    submit([&](NVNcommandBuffer* c) {
-        nvnCommandBufferWaitEvent(c, &event, NVN_EVENT_WAIT_MODE_EQUAL, 1);
-        prepare(c, textures);
-        nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
-        draw(c);
-    });
-    nvnQueueFlush(&queues[0]);
-    nvnTexturePoolRegisterTexture(&textures, 256, &b, nullptr);
-    nvnTextureFinalize(&a);
-    std::memset(&a, 0xEE, sizeof a);
-    nvnProgramFinalize(look);
-    std::memset(look, 0xEE, sizeof *look);
-    nvnEventSignal(&event, NVN_EVENT_SIGNAL_MODE_WRITE, 1);
-    EXPECT_EQ(pixel(), red);
-    std::memset(look, 0, sizeof *look);
-    nvnEventFinalize(&event);
-}
-
 // OBJ-094, OBJ-262: the memory under an ID may go, and its pool object be something else. A texture that was never
 // drawn reads as an empty slot; nothing faults.
 TEST_F(Objects, TexturesOfAFinalizedPoolReadAsNothing) {
