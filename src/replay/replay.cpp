@@ -279,7 +279,8 @@ void Replay::Impl::show(const stream::Present& p) {
         return;
     }
     Texture& t = **texture;
-    if (textures->needs_refresh(t))
+    // What was drawn is shown as it is, whatever happened to the pages around it (ledger OBJ-213).
+    if (!t.gpu_written && textures->needs_refresh(t))
         if (gpu::Commands* c = executor->commands()) {
             if (auto brought = textures->refresh(*c, t); !brought)
                 log::error_once("present: {}", brought.error().message);
