@@ -94,6 +94,8 @@ enum class Feature : u8 {
     PreciseOcclusion,
     CalibratedTimestamps,
     TexelBufferAlignment,
+    PackedRedLow,
+    ScaledVertices,
     HostImageCopy,
     MemoryBudget,
     Count
@@ -135,15 +137,15 @@ struct Capabilities {
     u64 max_allocation = 0; // bytes in one VkDeviceMemory
     u64 max_buffer = 0;
     u32 max_vertex_attributes_divisor = 0;
-    // Where texel buffers may begin: multiples of this many bytes, or of a texel (a component of three-component formats)
-    // if that is less and `texel_buffer_single`.
+    // Where texel buffers may begin: multiples of this many bytes, or of a texel (a component of three-component
+    // formats) if that is less and `texel_buffer_single`.
     u64 texel_buffer_alignment = 1;
     bool texel_buffer_single = false;
     u32 transform_feedback_buffers = 0;
     bool draws_captured = false; // vkCmdDrawIndirectByteCountEXT
     u32 max_custom_border_samplers = 0;
     f32 max_line_width = 1;
-    f32 max_dilation = 0; // of conservative rasterization, pixels
+    f32 max_dilation = 0;                              // of conservative rasterization, pixels
     std::array<u8, VK_UUID_SIZE> shader_binary_uuid{}; // of shader object binaries; of the driver without them
     u32 shader_binary_version = 0;
 };

@@ -49,7 +49,7 @@ void Executor::on(const stream::DrawTexture& r, const Record&) {
         log::error_once("DrawTexture: texture ID {} holds integers", texture);
         return;
     }
-    const Pools::Use source = s_.pools->use(texture);
+    const Pools::Use source = s_.pools->use(texture, shader::Dimension::D2);
     if (!source.texture) {
         log::error_once("DrawTexture: there is no texture with ID {}", texture);
         return;

@@ -21,10 +21,6 @@ constexpr Row special[] = {
     {0x34, VK_FORMAT_D32_SFLOAT, VK_FORMAT_D32_SFLOAT},
     {0x35, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D24_UNORM_S8_UINT},
     {0x36, VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_D32_SFLOAT_S8_UINT},
-    {0x39, VK_FORMAT_A4B4G4R4_UNORM_PACK16, VK_FORMAT_A4B4G4R4_UNORM_PACK16},
-    {0x3a, VK_FORMAT_A1B5G5R5_UNORM_PACK16, VK_FORMAT_A1B5G5R5_UNORM_PACK16},
-    {0x3b, VK_FORMAT_A1B5G5R5_UNORM_PACK16, VK_FORMAT_A1B5G5R5_UNORM_PACK16},
-    {0x3c, VK_FORMAT_B5G6R5_UNORM_PACK16, VK_FORMAT_B5G6R5_UNORM_PACK16},
     {0x3d, VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_A2B10G10R10_UNORM_PACK32},
     {0x3e, VK_FORMAT_A2B10G10R10_UINT_PACK32, VK_FORMAT_A2B10G10R10_UINT_PACK32},
     {0x3f, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_B10G11R11_UFLOAT_PACK32},
@@ -49,10 +45,6 @@ constexpr Row special[] = {
     {0x6a, VK_FORMAT_A2B10G10R10_SINT_PACK32, VK_FORMAT_A2B10G10R10_SINT_PACK32},
     {0x6b, VK_FORMAT_A2B10G10R10_USCALED_PACK32, VK_FORMAT_A2B10G10R10_USCALED_PACK32},
     {0x6c, VK_FORMAT_A2B10G10R10_SSCALED_PACK32, VK_FORMAT_A2B10G10R10_SSCALED_PACK32},
-    {0x95, VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FORMAT_R5G6B5_UNORM_PACK16},
-    {0x96, VK_FORMAT_A1R5G5B5_UNORM_PACK16, VK_FORMAT_A1R5G5B5_UNORM_PACK16},
-    {0x97, VK_FORMAT_A1R5G5B5_UNORM_PACK16, VK_FORMAT_A1R5G5B5_UNORM_PACK16},
-    {0x98, VK_FORMAT_R5G5B5A1_UNORM_PACK16, VK_FORMAT_R5G5B5A1_UNORM_PACK16},
     {0x99, VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_UNORM},
     {0x9a, VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_UNORM},
     {0x9b, VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB},
@@ -172,6 +164,77 @@ ImageFormat depth_format(const gpu::Device& device, u32 value, const FormatInfo&
     return out;
 }
 
+// --- packed 16-bit formats
+
+struct PackedFormat {
+    VkFormat format;
+    u8 texel_bytes;
+    Fields fields;
+};
+// In the order in which they are tried: the guest's own, red and blue exchanged, others, one that every device draws.
+constexpr PackedFormat packed_formats[] = {
+    {VK_FORMAT_A4B4G4R4_UNORM_PACK16, 2, {{0, 4, 8, 12}, {4, 4, 4, 4}}},
+    {VK_FORMAT_A4R4G4B4_UNORM_PACK16, 2, {{8, 4, 0, 12}, {4, 4, 4, 4}}},
+    {VK_FORMAT_R4G4B4A4_UNORM_PACK16, 2, {{12, 8, 4, 0}, {4, 4, 4, 4}}},
+    {VK_FORMAT_B4G4R4A4_UNORM_PACK16, 2, {{4, 8, 12, 0}, {4, 4, 4, 4}}},
+    {VK_FORMAT_A1B5G5R5_UNORM_PACK16, 2, {{0, 5, 10, 15}, {5, 5, 5, 1}}},
+    {VK_FORMAT_A1R5G5B5_UNORM_PACK16, 2, {{10, 5, 0, 15}, {5, 5, 5, 1}}},
+    {VK_FORMAT_R5G5B5A1_UNORM_PACK16, 2, {{11, 6, 1, 0}, {5, 5, 5, 1}}},
+    {VK_FORMAT_B5G5R5A1_UNORM_PACK16, 2, {{1, 6, 11, 0}, {5, 5, 5, 1}}},
+    {VK_FORMAT_B5G6R5_UNORM_PACK16, 2, {{0, 5, 11, 0}, {5, 6, 5, 0}}},
+    {VK_FORMAT_R5G6B5_UNORM_PACK16, 2, {{11, 5, 0, 0}, {5, 6, 5, 0}}},
+    {VK_FORMAT_R8G8B8A8_UNORM, 4, {{0, 8, 16, 24}, {8, 8, 8, 8}}},
+};
+
+bool is_packed16(const FormatInfo& f) {
+    return f.block_bytes == 2 && f.bits[0] < 8 && !texture::is_compressed(f) && f.kind == Kind::Unorm;
+}
+
+Fields guest_fields(const FormatInfo& f) {
+    std::array<u8, 4> bits = f.bits;
+    if (f.has_x)
+        bits[3] = 1; // kept
+    using Order = texture::Order;
+    const std::array<u8, 4> order = f.order == Order::Bgra   ? std::array<u8, 4>{2, 1, 0, 3}
+                                    : f.order == Order::Abgr ? std::array<u8, 4>{3, 2, 1, 0}
+                                                             : std::array<u8, 4>{0, 1, 2, 3};
+    Fields out{{}, bits};
+    u8 at = 0;
+    for (const u8 component : order) {
+        out.shift[component] = at;
+        at = static_cast<u8>(at + bits[component]);
+    }
+    return out;
+}
+
+bool can_draw_to(const gpu::Device& device, VkFormat format) {
+    constexpr VkFormatFeatureFlags needed =
+        VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT;
+    return (properties(device, format).optimalTilingFeatures & needed) == needed;
+}
+
+// Of the formats with the same fields the first that the device samples and draws to.
+ImageFormat packed_format(const gpu::Device& device, const FormatInfo& f) {
+    const Fields guest = guest_fields(f);
+    for (const bool same : {true, false})
+        for (const PackedFormat& p : packed_formats) {
+            if (same != (p.fields == guest))
+                continue;
+            if (p.texel_bytes == 2 && (p.fields.bits != guest.bits ||
+                                       (same && guest.shift[0] == 0 && !device.has(gpu::Feature::PackedRedLow))))
+                continue;
+            if (!can_draw_to(device, p.format))
+                continue;
+            return {.base = p.format,
+                    .view = p.format,
+                    .conversion = same ? Conversion::None : Conversion::Repack,
+                    .texel_bytes = p.texel_bytes,
+                    .guest_fields = guest,
+                    .host_fields = p.fields};
+        }
+    return {};
+}
+
 ImageFormat make_image_format(const gpu::Device& device, u32 value) {
     const FormatInfo& f = texture::info(value);
     ImageFormat out;
@@ -184,6 +247,8 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
         out = {.base = astc_format(value, false), .view = astc_format(value, f.srgb), .texel_bytes = 16};
         if (!can_sample(device, out.base))
             out = decoded(f);
+    } else if (is_packed16(f)) {
+        out = packed_format(device, f);
     } else if (row) {
         out = {.base = row->linear, .view = row->view, .texel_bytes = f.block_bytes};
         if (texture::is_compressed(f) && !can_sample(device, out.view))
@@ -198,13 +263,10 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
         if (stored == 3)
             out.conversion = Conversion::ExpandRgb;
     }
+    if (!texture::has_depth(f) && !texture::has_stencil(f) && !can_sample(device, out.view))
+        return {};
     out.mapping = own_mapping(f);
     out.numeric = Formats::numeric_class(static_cast<Format>(value));
-    // Without the 5-5-5-1 order of maintenance 5, red and blue trade places in the view.
-    if (out.view == VK_FORMAT_A1B5G5R5_UNORM_PACK16 && !can_sample(device, out.view)) {
-        out.base = out.view = VK_FORMAT_A1R5G5B5_UNORM_PACK16;
-        std::swap(out.mapping.r, out.mapping.b);
-    }
     out.drawable = properties(device, out.view).optimalTilingFeatures &
                    (VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT);
     return out;
@@ -215,14 +277,47 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
 Formats::Formats(const gpu::Device& device) {
     for (u32 value = 1; value < texture::format_count; ++value) {
         const FormatInfo& f = texture::info(value);
-        images_[value] = make_image_format(device, value);
+        ImageFormat& image = images_[value] = make_image_format(device, value);
+        image.image_class = image_class(value);
         if (f.vertex) {
             const Row* row = special_row(value);
+            const auto fetches = [&](VkFormat format) {
+                return (properties(device, format).bufferFeatures & VK_FORMAT_FEATURE_VERTEX_BUFFER_BIT) != 0;
+            };
             const VkFormat format = row ? row->linear : plain(f, f.components);
-            if (properties(device, format).bufferFeatures & VK_FORMAT_FEATURE_VERTEX_BUFFER_BIT)
+            const bool scaled = f.kind == Kind::UintToFloat || f.kind == Kind::SintToFloat;
+            if (fetches(format) && !(scaled && !device.has(gpu::Feature::ScaledVertices))) {
                 vertex_[value] = format;
+            } else if (scaled) { // 32-bit ones have no format anywhere
+                FormatInfo integer = f;
+                integer.kind = f.kind == Kind::UintToFloat ? Kind::Uint : Kind::Sint;
+                const VkFormat fetched = !row                          ? plain(integer, f.components)
+                                         : f.kind == Kind::UintToFloat ? VK_FORMAT_A2B10G10R10_UINT_PACK32
+                                                                       : VK_FORMAT_A2B10G10R10_SINT_PACK32;
+                converted_[value] = fetches(fetched);
+                vertex_[value] = converted_[value] ? fetched : none;
+            }
         }
     }
+}
+
+u16 Formats::image_class(u32 value) const {
+    const FormatInfo& f = texture::info(value);
+    const ImageFormat& mine = images_[value];
+    const bool packed = f.block_bytes == 2 && f.bits[0] < 8;
+    if (!texture::is_compressed(f) && !texture::has_depth(f) && !texture::has_stencil(f) && !packed &&
+        mine.conversion == Conversion::None)
+        return f.block_bytes;
+    u32 first = 1;
+    for (; first < value; ++first) {
+        const FormatInfo& other = texture::info(first);
+        const ImageFormat& i = images_[first];
+        if (i.base == mine.base && i.conversion == mine.conversion && other.block_bytes == f.block_bytes &&
+            other.block_width == f.block_width && other.block_height == f.block_height &&
+            other.compression == f.compression && i.guest_fields == mine.guest_fields)
+            break;
+    }
+    return static_cast<u16>(0x100 + first);
 }
 
 const ImageFormat& Formats::image(Format format) const {
@@ -233,6 +328,18 @@ const ImageFormat& Formats::image(Format format) const {
 VkFormat Formats::vertex(Format format) const {
     const auto value = static_cast<u32>(format);
     return vertex_[value < texture::format_count ? value : 0];
+}
+
+bool Formats::converts_vertex(Format format) const {
+    const auto value = static_cast<u32>(format);
+    return value < texture::format_count && converted_[value];
+}
+
+shader::NumericClass Formats::vertex_class(Format format) const {
+    if (converts_vertex(format))
+        return texture::info(format).kind == Kind::UintToFloat ? shader::NumericClass::Uint
+                                                               : shader::NumericClass::Sint;
+    return numeric_class(format);
 }
 
 shader::NumericClass Formats::numeric_class(Format format) {

@@ -17,6 +17,13 @@ enum class Conversion : u8 {
     DepthStencil24, // guest word depth << 8 | stencil; Vulkan copies the planes separately
     DepthStencil32, // guest 8 bytes: f32 depth, u32 stencil
     Depth24ToFloat, // on devices without 24-bit depth
+    Repack,         // fields of a 16-bit word to where the host's format has them
+};
+
+// Where red, green, blue and alpha lie in a packed word, from the lowest bit, and how wide they are.
+struct Fields {
+    std::array<u8, 4> shift{}, bits{};
+    friend bool operator==(const Fields&, const Fields&) = default;
 };
 
 struct ImageFormat {
@@ -26,7 +33,9 @@ struct ImageFormat {
     VkComponentMapping mapping{}; // guest components in terms of the host's; RGBX: alpha one
     u8 texel_bytes = 0;           // of a host block
     shader::NumericClass numeric{};
-    bool drawable = false; // the device takes `view` as an attachment
+    bool drawable = false;                // the device takes `view` as an attachment
+    u16 image_class = 0;                  // formats of one class are views of one image
+    Fields guest_fields{}, host_fields{}; // of Repack
 };
 
 // Tables that the device's format support is folded into once. Immutable afterwards; any thread.
@@ -37,13 +46,19 @@ public:
     [[nodiscard]] const ImageFormat& image(texture::Format format) const;
     // VK_FORMAT_UNDEFINED: not a vertex format or none the device can fetch.
     [[nodiscard]] VkFormat vertex(texture::Format format) const;
+    // Of what vertex() fetches; `converts_vertex`: integers that the program is to read as floats.
+    [[nodiscard]] shader::NumericClass vertex_class(texture::Format format) const;
+    [[nodiscard]] bool converts_vertex(texture::Format format) const;
     [[nodiscard]] static shader::NumericClass numeric_class(texture::Format format);
     // Blocks and shared exponents are read only: neither the guest's chip nor Vulkan draws, clears or scales into them.
     [[nodiscard]] static bool can_draw(texture::Format format);
 
 private:
+    [[nodiscard]] u16 image_class(u32 format) const; // of those up to it
+
     std::array<ImageFormat, texture::format_count> images_{};
     std::array<VkFormat, texture::format_count> vertex_{};
+    std::array<bool, texture::format_count> converted_{};
 };
 
 // The view's mapping with the guest's swizzle (NVNtextureSwizzle per component) composed over the format's own.

@@ -43,6 +43,19 @@ std::span<const DimensionRow> rows(Target target) {
     }
 }
 
+bool serves(const stream::ImageDescription& image, Dimension dimension) {
+    const bool cube = dimension == Dimension::Cube || dimension == Dimension::CubeArray;
+    for (const DimensionRow& row : rows(static_cast<Target>(image.texture.target)))
+        if (row.dimension == dimension)
+            return !cube || image.view.layer_count >= 6;
+    return false;
+}
+
+// One that a view of the texture itself has.
+Dimension own_dimension(const stream::ImageDescription& image) {
+    return rows(static_cast<Target>(image.texture.target)).front().dimension;
+}
+
 bool reads_stencil(const stream::ImageDescription& image) {
     const texture::FormatInfo& f = texture::info(image.texture.format);
     return texture::has_stencil(f) && (!texture::has_depth(f) || image.view.depth_stencil_mode == 1);
@@ -190,13 +203,22 @@ void Pools::drop(const Texture& texture) {
     for (auto& [pool, entries] : texture_pools_)
         for (u32 id = 0; id < entries.size(); ++id) {
             Entry& e = entries[id];
-            if (e.texture != &texture)
+            if (e.texture != &texture &&
+                std::none_of(e.seen.begin(), e.seen.end(), [&](const auto& s) { return s.texture == &texture; }))
                 continue;
             if (e.in_heap && pool == selected_textures_)
                 heap_->clear_texture(TextureId{id});
             e.texture = nullptr;
+            e.seen.clear();
             e.in_heap = false;
         }
+}
+
+void Pools::rewrite(const Texture& texture) {
+    for (auto& [pool, entries] : texture_pools_)
+        for (Entry& e : entries)
+            if (e.texture == &texture)
+                e.in_heap = false;
 }
 
 const stream::ImageDescription* Pools::image(u32 id) const {
@@ -270,19 +292,21 @@ Result<gpu::Owned<VkBufferView>> Pools::make_buffer_view(const gpu::BufferSlice&
     return gpu::adopt(*device_, gpu::Object::BufferView, view);
 }
 
-Result<void> Pools::write_views(u32 id, Entry& e) {
-    Texture& t = *e.texture;
-    const stream::ViewDescription& v = e.image.view;
+Result<void> Pools::write_views(u32 id, Texture& t, const stream::ImageDescription& image,
+                                std::optional<Dimension> only) {
+    const stream::ViewDescription& v = image.view;
     const ImageFormat& format = textures_->formats().image(static_cast<texture::Format>(v.format));
     const bool depth = !(t.image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT);
     ViewKey key;
     key.format = depth ? VK_FORMAT_UNDEFINED : format.view;
-    key.aspects = !depth                   ? VK_IMAGE_ASPECT_COLOR_BIT
-                  : reads_stencil(e.image) ? VK_IMAGE_ASPECT_STENCIL_BIT
-                                           : VK_IMAGE_ASPECT_DEPTH_BIT;
+    key.aspects = !depth                 ? VK_IMAGE_ASPECT_COLOR_BIT
+                  : reads_stencil(image) ? VK_IMAGE_ASPECT_STENCIL_BIT
+                                         : VK_IMAGE_ASPECT_DEPTH_BIT;
     const u32 image_levels = t.image.description().levels, image_layers = t.image.description().layers;
     key.first_level = static_cast<u16>(std::min<u32>(v.first_level, image_levels - 1));
     const u32 levels = std::clamp<u32>(v.level_count, 1, image_levels - key.first_level);
+    // Nothing above the first level that is mapped with all after it is sampled (REN-047).
+    const auto least_level = static_cast<u16>(std::min(t.first_mapped_level, key.first_level + levels - 1));
     key.first_layer = static_cast<u16>(std::min<u32>(v.first_layer, image_layers - 1));
     const u32 available = image_layers - key.first_layer;
     const u32 layers =
@@ -291,6 +315,8 @@ Result<void> Pools::write_views(u32 id, Entry& e) {
     const bool can_store = t.image.description().usage & VK_IMAGE_USAGE_STORAGE_BIT;
     const bool cube = t.image.description().flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
     for (const DimensionRow& row : rows(static_cast<Target>(t.description.target))) {
+        if (only && row.dimension != *only)
+            continue;
         const u32 taken = row.single ? row.layer_unit : layers / row.layer_unit * row.layer_unit;
         if (taken == 0 || taken > layers || (row.layer_unit == 6 && !cube))
             continue;
@@ -301,6 +327,7 @@ Result<void> Pools::write_views(u32 id, Entry& e) {
         key.levels = static_cast<u16>(levels);
         key.mapping = mapping;
         key.storage = false;
+        key.least_level = least_level;
         key.format = depth ? VK_FORMAT_UNDEFINED : format.view;
         const auto view = textures_->view(t, key);
         if (!view)
@@ -312,6 +339,7 @@ Result<void> Pools::write_views(u32 id, Entry& e) {
         // Stores ignore the swizzle (REN-009) and see one level.
         key.mapping = {};
         key.storage = true;
+        key.least_level = 0;
         key.levels = 1;
         key.format = storage_format(format);
         const auto storage = textures_->view(t, key);
@@ -336,9 +364,9 @@ void Pools::write_image(u32 id, Entry& e) {
     Result<void> done;
     if (buffer) {
         done = write_buffer(id, e);
-    } else if (auto found = textures_->find(e.image.texture)) {
+    } else if (auto found = textures_->find(textures_->as_seen(e.image, own_dimension(e.image)).texture)) {
         e.texture = *found;
-        done = write_views(id, e);
+        done = write_views(id, **found, textures_->as_seen(e.image, own_dimension(e.image)));
     } else {
         done = tl::unexpected(found.error());
     }
@@ -351,18 +379,35 @@ void Pools::write_image(u32 id, Entry& e) {
     e.in_heap = true;
 }
 
-Pools::Use Pools::use(u32 id) {
+Pools::Use Pools::use(u32 id, Dimension dimension) {
     if (!entries_ || id >= entries_->size() || !(*entries_)[id].set)
         return {};
     Entry& e = (*entries_)[id];
     if (e.failed)
         return {};
     e.used = queue_->submitted() + 1;
-    if (!e.in_heap)
+    if (!e.in_heap) {
+        e.seen.clear();
         write_image(id, e);
+    }
     if (!e.texture)
         return {nullptr, &e.image};
-    return {e.texture, &e.image};
+    if (serves(e.image, dimension))
+        return {e.texture, &e.image};
+    for (const Entry::Seen& s : e.seen)
+        if (s.dimension == dimension)
+            return {s.texture ? s.texture : e.texture, &s.image};
+    Entry::Seen seen{dimension, textures_->as_seen(e.image, dimension), nullptr};
+    if (seen.image != e.image) {
+        auto found = textures_->find(seen.image.texture);
+        const auto done = found ? write_views(id, **found, seen.image, dimension) : tl::unexpected(found.error());
+        if (done)
+            seen.texture = *found;
+        else
+            log::error("texture ID {} read in another dimension: {}", id, done.error().message);
+    }
+    e.seen.push_back(seen);
+    return {seen.texture ? seen.texture : e.texture, &e.seen.back().image};
 }
 
 } // namespace heaviside::replay

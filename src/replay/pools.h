@@ -26,17 +26,19 @@ public:
     void select(stream::PoolId textures, stream::PoolId samplers);
     void forget(u64 address, u64 size); // a memory pool is gone
     void drop(const Texture& texture);  // its image is; entries make another when they are read
+    // Its views are others now. The queue must be idle.
+    void rewrite(const Texture& texture);
 
     // Of the selected pool. Null: nothing registered (reads give zero).
     [[nodiscard]] const stream::ImageDescription* image(u32 id) const;
     [[nodiscard]] shader::NumericClass numeric_class(u32 id) const; // of what a sample returns
-    // Makes the entry's image and descriptors; Textures::refresh() brings the content. `texture` of the result is null
-    // for buffer textures and empty entries.
+    // Makes the entry's image and descriptors for what reads it through `dimension`; Textures::refresh() brings the
+    // content. `texture` of the result is null for buffer textures and empty entries.
     struct Use {
         Texture* texture = nullptr;
         const stream::ImageDescription* image = nullptr;
     };
-    Use use(u32 id);
+    Use use(u32 id, shader::Dimension dimension);
     [[nodiscard]] u32 capacity() const; // of the selected texture pool
 
 private:
@@ -45,6 +47,12 @@ private:
         bool set = false, in_heap = false, failed = false;
         u64 used = 0; // the last submission that may read it
         Texture* texture = nullptr;
+        struct Seen { // through a dimension that has no view of the entry's own image
+            shader::Dimension dimension{};
+            stream::ImageDescription image{};
+            Texture* texture = nullptr;
+        };
+        std::vector<Seen> seen;
         std::array<gpu::Owned<VkBufferView>, 2> buffer_views; // typed, raw
     };
     struct SamplerEntry {
@@ -54,7 +62,9 @@ private:
     void retire_views(Entry& entry);
     Result<gpu::Owned<VkBufferView>> make_buffer_view(const gpu::BufferSlice& slice, VkFormat format, u64 size);
     void write_image(u32 id, Entry& entry);
-    Result<void> write_views(u32 id, Entry& entry);
+    // Into all bindings that a view of the image can be had for, or one of them.
+    Result<void> write_views(u32 id, Texture& texture, const stream::ImageDescription& image,
+                             std::optional<shader::Dimension> only = std::nullopt);
     Result<void> write_buffer(u32 id, Entry& entry);
 
     const gpu::Device* device_;

@@ -140,6 +140,8 @@ struct Replay::Impl {
     [[nodiscard]] bool anything_waits() const;
     void show(const stream::Present& present);
     void wait_for_gpu();
+    void remap(std::span<const guest::MappedPart> parts);
+    void unmap_pool(const guest::PageTable::Pool& pool);
     void update_statistics();
 };
 
@@ -261,6 +263,29 @@ void Replay::Impl::watch() {
     }
 }
 
+void Replay::Impl::remap(std::span<const guest::MappedPart> parts) {
+    const std::vector<Texture*> clamped = textures->remap(parts);
+    if (executor->recording())
+        complete(executor->submit());
+    if (clamped.empty())
+        return;
+    wait_for_gpu(); // descriptors of what is in flight stay as they are
+    for (const Texture* t : clamped)
+        pools->rewrite(*t);
+}
+
+// Drawings in it go to the memory that they belong to first.
+void Replay::Impl::unmap_pool(const guest::PageTable::Pool& pool) {
+    const guest::MappedPart everything{pool.start, pool.size, 0};
+    remap(std::span(&everything, 1));
+    wait_for_gpu();
+    publish_mirrors();
+    pools->forget(pool.start, pool.size);
+    textures->forget(pool.start, pool.size);
+    gpu_memory->remove_virtual(GuestAddress{pool.start});
+    queue->collect();
+}
+
 void Replay::Impl::wait_for_gpu() {
     if (const auto waited = queue->wait(queue->submitted()); !waited)
         log::error("waiting for the GPU: {}", waited.error().message);
@@ -330,6 +355,8 @@ void Replay::Impl::update_statistics() {
     counted.upload_bytes = t.upload_bytes;
     counted.write_backs = t.write_backs;
     counted.textures_evicted = t.evicted;
+    counted.texture_looks = t.looks;
+    counted.gpu_uploads = t.gpu_uploads;
 }
 
 Replay::Replay(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -365,6 +392,10 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     impl->gpu_memory = std::make_unique<gpu::GuestMemory>(device, *impl->queue, memory, impl->options.tracker);
     impl->textures = std::make_unique<Textures>(device, impl->formats, *impl->queue, *impl->gpu_memory, memory,
                                                 impl->options.tracker);
+    using Tiling = Options::Tiling;
+    if (impl->options.tiling == Tiling::Gpu ||
+        (impl->options.tiling == Tiling::ByDevice && !device.capabilities.cpu_device))
+        impl->textures->use_kernels(*impl->library);
     impl->pools = std::make_unique<Pools>(device, *impl->queue, *impl->heap, *impl->gpu_memory, *impl->textures);
     impl->executor = std::make_unique<Executor>(Services{.device = &device,
                                                          .queue = impl->queue.get(),
@@ -548,11 +579,22 @@ void Replay::present(stream::QueueId queue, const stream::Present& present) {
 
 // --- Memory ---
 
-void Replay::memory_pool_created(const stream::MemoryPoolDescription&) {}
+void Replay::memory_pool_created(const stream::MemoryPoolDescription& d) {
+    if (d.host)
+        return;
+    impl_->post([i = impl_.get(), start = GuestAddress{d.address}, size = d.size] {
+        if (auto added = i->gpu_memory->add_virtual(start, size); !added)
+            log::error("{}", added.error().message);
+    });
+}
 
 void Replay::memory_pool_destroyed(u64 address) {
     impl_->call([&] {
         Impl& i = *impl_;
+        if (const auto pool = i.gpu_memory->page_table().find(address); pool && pool->start == address) {
+            i.unmap_pool(*pool);
+            return;
+        }
         const auto range = i.memory.find(GuestAddress{address});
         if (!range)
             return;
@@ -567,10 +609,10 @@ void Replay::memory_pool_destroyed(u64 address) {
 void Replay::memory_mapped(std::span<const stream::MemoryMapping> mappings) {
     std::vector<stream::MemoryMapping> copy(mappings.begin(), mappings.end());
     impl_->post([i = impl_.get(), copy = std::move(copy)] {
-        for (const stream::MemoryMapping& m : copy) {
-            i->gpu_memory->remapped(GuestAddress{m.address}, m.size);
-            i->textures->storage_written(m.address, m.size);
-        }
+        std::vector<guest::MappedPart> parts;
+        for (const stream::MemoryMapping& m : copy)
+            parts.push_back({m.address, m.size, m.physical});
+        i->remap(parts);
     });
 }
 

@@ -43,6 +43,8 @@ struct Options {
     bool validate_spirv = false;
     bool conditional_rendering = true;      // false: what depends on counters is always drawn (ledger REN-207)
     u64 texture_budget = u64{2} << 30;      // bytes of images above which unused ones are given up
+    // Who de-tiles large textures. By device: the GPU, except on CPU devices, which are slower at it than we are.
+    enum class Tiling : u8 { ByDevice, Cpu, Gpu } tiling = Tiling::ByDevice;
     guest::WriteTracker* tracker = nullptr; // null: CPU writes to textures are found by hashing
     // On the replay thread, in present order. May submit to the queue; what waits for a display belongs on a thread of
     // its own, with Frame::busy. Empty: presents show nothing.
@@ -55,6 +57,8 @@ struct Statistics {
     u64 submissions = 0, records = 0, draws = 0, skipped_draws = 0, dispatches = 0, clears = 0, copies = 0, passes = 0;
     u64 programs = 0, translated = 0, failed_translations = 0, translated_at_draw = 0, translation_nanoseconds = 0;
     u64 textures = 0, texture_bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0, textures_evicted = 0;
+    u64 gpu_uploads = 0;   // of textures, de-tiled on the GPU
+    u64 texture_looks = 0; // times that a storage was compared with what the image has
     u64 presents = 0;
 };
 

@@ -178,9 +178,11 @@ bool Executor::resolve_programs(u32 primitive) {
         const shader::Reflection& known = s_.programs->variant(*r.code, r.variant ? r.variant->key : key).reflection;
         if (stage == Stage::Vertex) {
             for (u32 i = 0; i < g_->attribute_count; ++i)
-                if (known.inputs >> i & 1)
-                    key.vertex_inputs[i] =
-                        Formats::numeric_class(static_cast<texture::Format>(g_->attributes[i].format));
+                if (known.inputs >> i & 1) {
+                    const auto format = static_cast<texture::Format>(g_->attributes[i].format);
+                    key.vertex_inputs[i] = s_.formats->vertex_class(format);
+                    key.converted_inputs |= static_cast<u16>(s_.formats->converts_vertex(format) << i);
+                }
         } else if (known.inputs & ~provided) {
             key.provided_inputs = provided;
         }
@@ -221,7 +223,7 @@ void Executor::use_textures(Stage stage) {
     if (!r.variant)
         return;
     const auto use_one = [&](u32 id, const shader::HandleUse& use) {
-        const Pools::Use used = s_.pools->use(id);
+        const Pools::Use used = s_.pools->use(id, use.dimension);
         if (!used.texture)
             return;
         if (s_.textures->needs_refresh(*used.texture)) {

@@ -367,7 +367,7 @@ gpu::VertexInput vertex_input(const GuestState& s, const Formats& formats, u32 l
                             texture::info(guest).name);
         const bool fetched = format != VK_FORMAT_UNDEFINED;
         if (!fetched) { // of the class that the program's variant was made for
-            const auto numeric = Formats::numeric_class(guest);
+            const auto numeric = formats.vertex_class(guest);
             format = numeric == shader::NumericClass::Uint   ? VK_FORMAT_R32_UINT
                      : numeric == shader::NumericClass::Sint ? VK_FORMAT_R32_SINT
                                                              : VK_FORMAT_R32_SFLOAT;

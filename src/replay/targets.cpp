@@ -185,8 +185,8 @@ void Executor::leave_pass() {
         end_counting();
         c_->end_pass();
         c_->barrier();
-    captured_.clear();
     }
+    captured_.clear();
     barrier_asked_ = false;
     flush_uniform_updates();
 }

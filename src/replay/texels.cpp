@@ -41,6 +41,25 @@ std::array<std::byte, 4> one_of(const texture::FormatInfo& f) {
     return out;
 }
 
+u32 field(u32 word, const Fields& f, std::size_t component) {
+    return word >> f.shift[component] & ((1u << f.bits[component]) - 1);
+}
+
+// A word's fields in another order, or of other widths: normalised numbers then.
+u32 repack(u32 word, const Fields& from, const Fields& to) {
+    u32 out = 0;
+    for (std::size_t c = 0; c < 4; ++c) {
+        const u32 most = (1u << to.bits[c]) - 1, all = (1u << from.bits[c]) - 1;
+        if (most == 0)
+            continue;
+        const u32 value = all == 0      ? most // no alpha is one
+                          : all == most ? field(word, from, c)
+                                        : (field(word, from, c) * most + all / 2) / all;
+        out |= value << to.shift[c];
+    }
+    return out;
+}
+
 } // namespace
 
 void convert_plane(const Texels& t, VkImageAspectFlags aspect, const texture::BlockRegion& r, Bytes rows,
@@ -64,6 +83,12 @@ void convert_plane(const Texels& t, VkImageAspectFlags aspect, const texture::Bl
                     std::memcpy(out + in_bytes, fourth.data(), in_bytes / 3);
                     out += in_bytes / 3 * 4;
                     break;
+                case Conversion::Repack: {
+                    const u32 word = repack(load<u16>(in), t.host.guest_fields, t.host.host_fields);
+                    std::memcpy(out, &word, t.host.texel_bytes);
+                    out += t.host.texel_bytes;
+                    break;
+                }
                 case Conversion::Depth24ToFloat:
                     save(out, unorm24(load<u32>(in)));
                     out += 4;
@@ -111,6 +136,13 @@ void restore_plane(const Texels& t, VkImageAspectFlags aspect, const texture::Bl
                     std::memcpy(out, in, out_bytes);
                     in += out_bytes / 3 * 4;
                     break;
+                case Conversion::Repack: {
+                    u32 word = 0;
+                    std::memcpy(&word, in, t.host.texel_bytes);
+                    save(out, static_cast<u16>(repack(word, t.host.host_fields, t.host.guest_fields)));
+                    in += t.host.texel_bytes;
+                    break;
+                }
                 case Conversion::Depth24ToFloat:
                     save(out, to_unorm24(load<f32>(in)));
                     in += 4;

@@ -91,21 +91,83 @@ std::size_t Textures::KeyHash::operator()(const Key& key) const {
     return hash_bytes(std::as_bytes(std::span(key.words))).low;
 }
 
+u32 Textures::format_class(u32 format) const {
+    return formats_->image(static_cast<texture::Format>(format)).image_class;
+}
+
 // What two descriptions must share to be one image. Colour formats of one texel size share it; the IMAGE flag, swizzles
 // and what only changes views do not split it (ledger REN-061).
 Textures::Key Textures::key_of(const stream::TextureDescription& d) const {
-    const texture::FormatInfo& info = texture::info(d.format);
-    const ImageFormat& format = formats_->image(static_cast<texture::Format>(d.format));
-    const bool plain = !texture::is_compressed(info) && !texture::has_depth(info) && !texture::has_stencil(info) &&
-                       format.conversion == Conversion::None;
     const auto target = static_cast<Target>(d.target);
     const u32 layers = texture::layer_count(texture_description(d));
     const u32 linear = d.flags & texture::flags::any_linear;
     return {{static_cast<u32>(d.address), static_cast<u32>(d.address >> 32), d.width,
              is_1d(target) ? 1u : std::max<u32>(1, d.height), target == Target::D3 ? std::max<u32>(1, d.depth) : 1u,
-             layers, image_class(target) << 16 | u32{d.levels} << 8 | std::max<u32>(1, d.samples),
-             plain ? u32{info.block_bytes} : 0x10000u + static_cast<u32>(format.base), linear, d.stride,
-             u32{d.block_height_log2} << 8 | d.block_depth_log2, d.flags & texture::flags::sparse}};
+             layers | u32{d.pad} << 16, image_class(target) << 16 | u32{d.levels} << 8 | std::max<u32>(1, d.samples),
+             format_class(d.format), linear, d.stride, u32{d.block_height_log2} << 8 | d.block_depth_log2,
+             d.flags & texture::flags::sparse}};
+}
+
+stream::ImageDescription Textures::as_seen(const stream::ImageDescription& image, shader::Dimension dimension) const {
+    using shader::Dimension;
+    stream::ImageDescription out = image;
+    stream::TextureDescription& d = out.texture;
+    stream::ViewDescription& v = out.view;
+    auto target = static_cast<Target>(d.target);
+    if (target == Target::Buffer || d.samples > 1)
+        return out;
+    const auto layout = texture::layout(texture_description(d));
+    if (!layout)
+        return out;
+    const u32 layers = layout->layers;
+    if (const texture::FormatInfo& from = texture::info(d.format), &to = texture::info(v.format);
+        format_class(d.format) != format_class(v.format) && from.block_bytes == to.block_bytes &&
+        v.first_level < layout->level_count) {
+        // One level alone: blocks of one format become blocks of the other, which halve differently.
+        const texture::Level& level = layout->levels[v.first_level];
+        const bool single = layout->level_count == 1;
+        d.address += level.offset + (single ? 0 : v.first_layer * layout->layer_stride);
+        d.width = level.blocks_x * to.block_width;
+        if (!is_1d(target))
+            d.height = static_cast<u16>(level.blocks_y * to.block_height);
+        if (target == Target::D3) {
+            d.depth = static_cast<u16>(level.depth);
+        } else if (!single) { // layers follow each other with all their levels: one is what can be named
+            target = is_1d(target) ? Target::D1 : Target::D2;
+            d.target = static_cast<u8>(target);
+            d.depth = 1;
+            if (target == Target::D1)
+                d.height = 1;
+            v.first_layer = 0;
+            v.layer_count = 1;
+        }
+        d.format = v.format;
+        d.levels = 1;
+        d.block_height_log2 = level.block_height_log2;
+        d.block_depth_log2 = level.block_depth_log2;
+        v.first_level = 0;
+        v.level_count = 1;
+    }
+    const bool flat = dimension == Dimension::D1 || dimension == Dimension::D1Array;
+    if (is_1d(target) && (dimension == Dimension::D2 || dimension == Dimension::D2Array)) {
+        d.target = static_cast<u8>(target == Target::D1 ? Target::D2 : Target::D2Array);
+        d.depth = static_cast<u16>(layers);
+        d.height = 1;
+    } else if (flat && image_class(target) == 2 && d.height <= 1) {
+        d.target = static_cast<u8>(layers > 1 ? Target::D1Array : Target::D1);
+        d.height = static_cast<u16>(layers);
+        d.depth = 1;
+    } else if ((v.target == static_cast<u8>(Target::Cube) || v.target == static_cast<u8>(Target::CubeArray)) &&
+               (dimension == Dimension::Cube || dimension == Dimension::CubeArray) && image_class(target) == 2 &&
+               layers < 6 && d.width == d.height && !(d.flags & texture::flags::sparse)) {
+        d.address += std::min<u32>(v.first_layer, layers - 1) * layout->layer_stride;
+        d.target = static_cast<u8>(Target::Cube);
+        d.depth = 1;
+        d.pad = same_faces;
+        v.first_layer = 0;
+        v.layer_count = 6;
+    }
+    return out;
 }
 
 Textures::Textures(const gpu::Device& device, const Formats& formats, gpu::Queue& queue, gpu::GuestMemory& gpu_memory,
@@ -116,9 +178,16 @@ Textures::Textures(const gpu::Device& device, const Formats& formats, gpu::Queue
 Textures::~Textures() = default;
 
 Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription& d) {
-    const auto layout = texture::layout(texture_description(d));
+    texture::Description stored = texture_description(d);
+    if (d.pad == same_faces)
+        stored.target = Target::D2;
+    auto layout = texture::layout(stored);
     if (!layout)
         return tl::unexpected(layout.error());
+    if (d.pad == same_faces) {
+        layout->layers = 6;
+        layout->layer_stride = 0;
+    }
     auto t = std::make_unique<Texture>();
     t->description = d;
     t->layout = *layout;
@@ -131,6 +200,8 @@ Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription
     t->image = std::move(*image);
     const auto range = memory_->find(GuestAddress{d.address});
     t->cpu_visible = !range || range->cpu_access;
+    t->storage = std::make_shared<Storage>(GuestRange{d.address, t->layout.size});
+    attach_sparse(*t);
     return t;
 }
 
@@ -151,8 +222,12 @@ Result<Texture*> Textures::find(const stream::TextureDescription& d) {
         other->aliases.push_back(t);
         t->stale |= !other->unstored.empty();
     }
-    by_address_.emplace(t->begin(), t);
-    longest_ = std::max(longest_, t->layout.size);
+    for (u64 bucket = t->begin() / bucket_bytes; bucket <= (t->end() - 1) / bucket_bytes; ++bucket)
+        buckets_[bucket].push_back(t);
+    if (t->sparse) {
+        sparse_.push_back(t);
+        find_sparse_aliases(*t);
+    }
     ++statistics_.images;
     statistics_.bytes += t->image.bytes();
     return t;
@@ -160,75 +235,95 @@ Result<Texture*> Textures::find(const stream::TextureDescription& d) {
 
 std::vector<Texture*> Textures::overlapping(u64 address, u64 size) const {
     std::vector<Texture*> out;
-    const u64 from = address > longest_ ? address - longest_ : 0;
-    for (auto it = by_address_.lower_bound(from); it != by_address_.end() && it->first < address + size; ++it)
-        if (it->second->end() > address)
-            out.push_back(it->second);
+    const GuestRange range{address, std::min(size, ~u64{0} - address)};
+    const u64 first = address / bucket_bytes, last = (address + std::max<u64>(range.size, 1) - 1) / bucket_bytes;
+    const auto take = [&](u64 bucket, const std::vector<Texture*>& textures) {
+        for (Texture* t : textures) // once: where both begin
+            if (range.touches({t->begin(), t->layout.size}) && std::max(address, t->begin()) / bucket_bytes == bucket)
+                out.push_back(t);
+    };
+    if (last - first > buckets_.size()) {
+        for (const auto& [bucket, textures] : buckets_)
+            if (bucket >= first && bucket <= last)
+                take(bucket, textures);
+    } else {
+        for (u64 bucket = first; bucket <= last; ++bucket)
+            if (const auto it = buckets_.find(bucket); it != buckets_.end())
+                take(bucket, it->second);
+    }
+    for (Texture* t : sparse_) // and those that find the same memory through a page table
+        if (touches(*t, range))
+            out.push_back(t);
     return out;
 }
 
-bool Textures::storage_changed(Texture& t) {
-    const auto storage = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
-    if (!storage)
-        return false;
-    StorageState& s = *t.storage;
-    if (tracker_) {
-        if (s.stamp != 0 && !tracker_->written_since(GuestAddress{t.begin()}, t.layout.size, s.stamp))
-            return false;
-        // Protected before it is read, so that a write in between shows next time.
-        s.stamp = tracker_->arm(GuestAddress{t.begin()}, t.layout.size);
-    }
-    const Hash128 hash = hash_bytes(*storage);
-    if (t.initialised && s.known && hash == s.hash)
-        return false;
-    s.known = true;
-    s.hash = hash;
-    return true;
+bool Textures::has_content(const Texture& t) {
+    return t.description.samples <= 1 && (t.cpu_visible || !(t.description.flags & texture::flags::compressible));
+}
+
+void Textures::read_journal() {
+    if (!tracker_)
+        return;
+    written_pages_.clear();
+    if (!tracker_->journal(journal_cursor_, written_pages_))
+        ++lost_journals_; // every texture is looked at once
+    for (const guest::PageRange& p : written_pages_)
+        for (Texture* t : overlapping(p.start.value, p.size))
+            t->written = true;
 }
 
 bool Textures::needs_refresh(Texture& t) {
     const u64 now = queue_->submitted() + 1;
     t.used = now;
-    if (t.stale || t.announced)
+    if (t.stale || !t.announced.empty())
         return true;
     if (t.checked == now)
         return false;
     if (!t.initialised)
         return true;
-    StorageState& s = *t.storage;
-    if (s.pending.load(std::memory_order_acquire) != 0) { // what is there is not all of it yet (OBJ-198)
+    if (t.sparse)
+        return needs_sparse_refresh(t);
+    Storage& s = *t.storage;
+    const auto clean = [&] {
         t.checked = now;
         return false;
-    }
-    if (std::exchange(s.cpu_wrote, false)) {
-        t.announced = true;
+    };
+    // What is there is not all of it yet (OBJ-198).
+    if (s.pending.load(std::memory_order_acquire) != 0)
+        return clean();
+    if (s.changed()) // the CPU wrote before a store
         return true;
-    }
-    // The CPU cannot have written, or what it wrote is no content: compressed and multisampled storage has no layout.
-    const bool cpu_content = t.cpu_visible && t.description.samples <= 1;
-    if (!cpu_content || (t.gpu_written && (t.description.flags & texture::flags::compressible))) {
-        t.checked = now;
-        return false;
-    }
-    const Hash128 before = s.hash;
-    if (!storage_changed(t)) {
-        t.checked = now;
-        return false;
-    }
-    s.hash = before; // refresh() looks again
-    s.stamp = 0;
-    return true;
+    // The CPU cannot have written, or what it wrote is no content: multisampled storage has no layout.
+    if (!t.cpu_visible || !has_content(t))
+        return clean();
+    read_journal();
+    for (const GuestRange& r : t.suspected)
+        s.suspect(r);
+    t.suspected.clear();
+    if (s.known() && s.quiet() && !t.written && t.journal == lost_journals_)
+        return clean();
+    t.written = false;
+    t.journal = lost_journals_;
+    const auto bytes = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
+    if (!bytes)
+        return clean();
+    s.look(tracker_, *bytes);
+    ++statistics_.looks;
+    return s.changed() || clean();
 }
 
 Result<void> Textures::refresh(gpu::Commands& commands, Texture& t) {
     if (!needs_refresh(t))
         return {};
+    if (t.sparse)
+        return refresh_sparse(commands, t);
     gpu::Commands* c = &commands;
     const auto storage = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
-    const bool has_content = t.description.samples <= 1 && storage;
-    if (!t.stale)
-        drop_unstored(t); // the CPU's bytes are newer
-    if (has_content && is_unsettled(t.begin(), t.layout.size)) {
+    const bool stale = std::exchange(t.stale, false);
+    const bool content = storage && t.description.samples <= 1 && (stale || !t.announced.empty() || has_content(t));
+    if (!stale && t.storage->pending.load(std::memory_order_acquire) == 0) // the CPU's bytes are newer
+        drop_parts(t, [&](const WrittenPart& p) { return t.storage->changed_in(bytes_of(t, p)); });
+    if (content && is_unsettled(t.begin(), t.layout.size)) {
         c = settle(t.begin(), t.layout.size);
         if (!c)
             return fail("no command buffer");
@@ -236,17 +331,23 @@ Result<void> Textures::refresh(gpu::Commands& commands, Texture& t) {
     t.checked = queue_->submitted() + 1;
     if (!t.initialised)
         c->initialise(t.image);
-    const bool announced = std::exchange(t.announced, false), stale = std::exchange(t.stale, false);
-    const bool forced = announced || stale;
-    if (!has_content) {
-        if (!std::exchange(t.initialised, true))
+    const bool is_new = !std::exchange(t.initialised, true);
+    if (!content) {
+        t.announced.clear();
+        if (is_new)
             clear_to_zero(*c, t); // REN-005, REN-006
         return {};
     }
-    if (!storage_changed(t) && t.initialised && !forced)
+    read_journal(); // first: a write behind the look is in the journal again
+    t.written = false;
+    t.journal = lost_journals_;
+    statistics_.looks += !t.storage->known();
+    t.storage->look(tracker_, *storage);
+    for (const GuestRange& r : t.announced)
+        t.storage->force(r);
+    t.announced.clear();
+    if (!t.storage->changed())
         return {};
-    t.initialised = true;
-    t.gpu_written = false;
     return upload(*c, t, *storage);
 }
 
@@ -272,24 +373,6 @@ void Textures::clear_to_zero(gpu::Commands& commands, Texture& t) {
         commands.barrier();
 }
 
-Result<void> Textures::upload(gpu::Commands& commands, Texture& t, Bytes storage) {
-    ++statistics_.uploads;
-    statistics_.upload_bytes += storage.size();
-    std::vector<std::byte> rows;
-    for (u32 level = 0; level < t.image.description().levels; ++level) {
-        const texture::BlockRegion region = texture::whole(t.layout.levels[level]);
-        const texture::LinearPitch pitch = texture::packed(t.layout, region);
-        rows.resize(texture::linear_size(t.layout, region, pitch));
-        for (u32 layer = 0; layer < t.layout.layers; ++layer) {
-            if (auto read = texture::read_region(t.layout, layer, level, region, storage, rows, pitch); !read)
-                return read;
-            if (auto done = upload_rows(commands, t, level, layer, region, rows, pitch); !done)
-                return done;
-        }
-    }
-    return {};
-}
-
 Result<VkImageView> Textures::view(Texture& t, const ViewKey& key) {
     for (const auto& [known, view] : t.views)
         if (known == key)
@@ -299,6 +382,7 @@ Result<VkImageView> Textures::view(Texture& t, const ViewKey& key) {
     d.format = key.format;
     d.aspects = key.aspects;
     d.base_level = key.first_level;
+    d.least_level = key.least_level;
     d.levels = key.levels;
     d.base_layer = key.first_layer;
     d.layers = key.layers;
@@ -315,16 +399,35 @@ Result<VkImageView> Textures::view(Texture& t, const ViewKey& key) {
     return t.views.back().second.get();
 }
 
+void Textures::drop_parts(Texture& t, const std::function<bool(const WrittenPart&)>& which) {
+    if (t.unstored.empty())
+        return;
+    t.unstored.erase(std::remove_if(t.unstored.begin(), t.unstored.end(), which), t.unstored.end());
+    if (t.unstored.empty())
+        drop_unstored(t);
+}
+
 void Textures::drop_unstored(Texture& t) {
     t.unstored.clear();
     unstored_.erase(std::remove(unstored_.begin(), unstored_.end(), &t), unstored_.end());
 }
 
 void Textures::storage_written(u64 address, u64 size) {
+    const GuestRange range{address, size};
+    if (std::vector<GuestRange> parts; in_virtual_pool(range, parts)) {
+        for (const GuestRange& p : parts)
+            storage_written(p.address, p.size);
+        return;
+    }
     for (Texture* t : overlapping(address, size)) {
-        drop_unstored(*t); // the CPU's bytes are newer
+        if (t->sparse) { // compared by content
+            t->sparse->suspect_memory(range.address, range.size);
+            t->checked = 0;
+            continue;
+        }
+        drop_parts(*t, [&](const WrittenPart& p) { return range.touches(bytes_of(*t, p)); }); // there they are newer
         t->checked = 0;
-        t->announced = true;
+        announce(t->announced, range);
     }
 }
 
@@ -335,13 +438,14 @@ void Textures::forget_aliases(Texture& t) {
 }
 
 void Textures::drop(Texture& t) {
-    const auto [first, last] = by_address_.equal_range(t.begin());
-    for (auto it = first; it != last; ++it)
-        if (it->second == &t) {
-            by_address_.erase(it);
-            break;
-        }
+    for (u64 bucket = t.begin() / bucket_bytes; bucket <= (t.end() - 1) / bucket_bytes; ++bucket) {
+        auto& list = buckets_[bucket];
+        list.erase(std::remove(list.begin(), list.end(), &t), list.end());
+        if (list.empty())
+            buckets_.erase(bucket);
+    }
     forget_aliases(t);
+    sparse_.erase(std::remove(sparse_.begin(), sparse_.end(), &t), sparse_.end());
     statistics_.bytes -= t.image.bytes();
     --statistics_.images;
     const auto entry = textures_.find(key_of(t.description));
@@ -353,17 +457,15 @@ void Textures::drop(Texture& t) {
 
 void Textures::forget(u64 address, u64 size) {
     deferred_.run(); // the bytes are still mapped; the GPU is idle
-    std::vector<Texture*> inside;
-    for (auto it = by_address_.lower_bound(address); it != by_address_.end() && it->first < address + size; ++it)
-        inside.push_back(it->second);
-    for (Texture* t : inside)
+    for (Texture* t : overlapping(address, size))
         drop(*t);
 }
 
 // Whether an image made anew would hold the same: what the CPU wrote, or what the GPU drew and was stored.
 bool Textures::is_recoverable(const Texture& t) const {
     return t.cpu_visible && t.description.samples <= 1 && t.unstored.empty() && t.storage->pending == 0 &&
-           (!t.gpu_written || is_readable(t)) && t.format.conversion != Conversion::DecodeBlocks;
+           !(t.sparse && t.sparse->stores_pending()) && (!t.gpu_written || is_readable(t)) &&
+           t.format.conversion != Conversion::DecodeBlocks;
 }
 
 void Textures::shrink(u64 budget, const std::function<void(const Texture&)>& gone) {

@@ -13,11 +13,11 @@
 
 namespace heaviside::replay {
 
-std::function<void()> DeferredWrites::add(GuestRange range, std::function<void()> work) {
+std::function<void()> DeferredWrites::add(std::vector<GuestRange> ranges, std::function<void()> work) {
     while (!jobs_.empty() && jobs_.front()->done)
         jobs_.pop_front();
     auto job = std::make_shared<Job>();
-    job->range = range;
+    job->ranges = std::move(ranges);
     job->work = std::move(work);
     jobs_.push_back(job);
     return [job] { run(*job); };
@@ -39,7 +39,10 @@ void DeferredWrites::run() {
 }
 
 bool DeferredWrites::touches(GuestRange range) const {
-    return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& j) { return !j->done && j->range.touches(range); });
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& j) {
+        return !j->done &&
+               std::any_of(j->ranges.begin(), j->ranges.end(), [&](const GuestRange& r) { return r.touches(range); });
+    });
 }
 
 WrittenPart Textures::whole_level(const Texture& t, u32 level, u32 first_layer, u32 layers) {
@@ -107,7 +110,9 @@ void Textures::mark_gpu_written(Texture& t, const WrittenPart& part) {
         }
     }
     for (Texture* other : t.aliases)
-        other->stale |= bytes_of(t, part).touches({other->begin(), other->layout.size});
+        other->stale |= share_bytes(t, bytes_of(t, part), *other);
+    if (t.sparse)
+        mark_sparse_written(t, part);
 }
 
 void Textures::discard(Texture& t, const stream::ViewDescription& view, u32 layers) {
@@ -116,8 +121,21 @@ void Textures::discard(Texture& t, const stream::ViewDescription& view, u32 laye
     const bool all = d.levels == 1 && e.depth == 1 && view.first_layer == 0 && layers == d.layers;
     if (!all || !t.initialised)
         return;
-    t.stale = false; // older stores of others come first and are overwritten
+    // Older stores of others and the CPU's writes come first and are overwritten.
+    t.stale = false;
+    t.announced.clear();
+    t.suspected.clear();
+    t.storage->overwrites.fetch_add(1, std::memory_order_relaxed);
     t.checked = queue_->submitted() + 1;
+    if (t.sparse) {
+        if (!t.sparse->stores_pending())
+            (void)t.sparse->look(tracker_);
+        t.sparse->accept();
+        return;
+    }
+    const auto bytes = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
+    if (bytes && t.storage->pending.load(std::memory_order_acquire) == 0)
+        t.storage->accept(tracker_, *bytes);
 }
 
 // Those with unstored parts that overlap the given ones, and those that overlap them: oldest write first.
@@ -182,6 +200,8 @@ static void open_for_store(guest::WriteTracker& tracker, u64 begin, u64 end) {
 }
 
 Result<std::function<void()>> Textures::record_store(gpu::Commands& commands, Texture& t) {
+    if (t.sparse)
+        return record_sparse_store(commands, t);
     const auto bytes = memory_->bytes(GuestAddress{t.begin()}, t.layout.size);
     if (!bytes)
         return fail("it lies in no memory pool");
@@ -232,51 +252,57 @@ Result<std::function<void()>> Textures::record_store(gpu::Commands& commands, Te
     ++statistics_.write_backs;
     // Textures over the same bytes must not take the store for the guest's write either.
     struct Watched {
-        std::shared_ptr<StorageState> state;
+        std::shared_ptr<Storage> storage;
         texture::MutableBytes bytes;
+        bool own;
+        u32 overwrites;
     };
-    std::vector<Watched> watched{{t.storage, *bytes}};
+    std::vector<Watched> watched{{t.storage, *bytes, true, 0}};
     for (const Texture* other : t.aliases) {
         const auto theirs = memory_->bytes(GuestAddress{other->begin()}, other->layout.size);
         if (theirs && GuestRange{from, to - from}.touches({other->begin(), other->layout.size}))
-            watched.push_back({other->storage, *theirs});
+            watched.push_back({other->storage, *theirs, false, other->storage->overwrites.load()});
     }
+    std::vector<GuestRange> ranges;
+    for (const WrittenPart& p : t.unstored)
+        ranges.push_back(bytes_of(t, p));
     for (const Watched& w : watched)
-        w.state->pending.fetch_add(1, std::memory_order_relaxed);
-    return deferred_.add({from, to - from}, [device = device_, tracker = tracker_, watched = std::move(watched), buffer,
-                                             planes_out, storage = *bytes, layout = t.layout, from, to,
-                                             what = Texels{&texture::info(t.description.format), t.format}] {
-        const auto address = [](const Watched& w) { return GuestAddress{reinterpret_cast<u64>(w.bytes.data())}; };
-        for (const Watched& w : watched) {
-            StorageState& s = *w.state;
-            const bool maybe = !tracker || s.stamp == 0 || tracker->written_since(address(w), w.bytes.size(), s.stamp);
-            s.cpu_wrote |= s.known && maybe && hash_bytes(w.bytes) != s.hash;
-        }
-        if (tracker)
-            open_for_store(*tracker, from, to);
-        gpu::invalidate(*device, *buffer);
-        std::vector<std::byte> rows;
-        for (const Plane& p : *planes_out) {
-            const texture::LinearPitch pitch = texture::packed(layout, p.region);
-            Bytes texels(buffer->whole().mapped + p.offset, texture::linear_size(layout, p.region, pitch));
-            if (what.host.conversion != Conversion::None) {
-                rows.resize(texels.size());
-                // The other plane's bits stay.
-                (void)texture::read_region(layout, p.layer, p.level, p.region, storage, rows, pitch);
-                const texture::BlockRegion packed{0, 0, 0, p.region.width, p.region.height, p.region.depth};
-                restore_plane(what, p.aspect, packed, buffer->whole().mapped + p.offset, rows, pitch);
-                texels = rows;
+        w.storage->pending.fetch_add(1, std::memory_order_relaxed);
+    return deferred_.add(
+        {GuestRange{from, to - from}},
+        [device = device_, tracker = tracker_, watched = std::move(watched), ranges = std::move(ranges), buffer,
+         planes_out, storage = *bytes, layout = t.layout, from, to,
+         what = Texels{&texture::info(t.description.format), t.format}] {
+            for (const Watched& w : watched) // what the CPU wrote before, to be uploaded with the drawing
+                if (w.storage->known())
+                    w.storage->look(tracker, w.bytes);
+            if (tracker)
+                open_for_store(*tracker, from, to);
+            gpu::invalidate(*device, *buffer);
+            std::vector<std::byte> rows;
+            for (const Plane& p : *planes_out) {
+                const texture::LinearPitch pitch = texture::packed(layout, p.region);
+                Bytes texels(buffer->whole().mapped + p.offset, texture::linear_size(layout, p.region, pitch));
+                if (what.host.conversion != Conversion::None) {
+                    rows.resize(texels.size());
+                    // The other plane's bits stay.
+                    (void)texture::read_region(layout, p.layer, p.level, p.region, storage, rows, pitch);
+                    const texture::BlockRegion packed{0, 0, 0, p.region.width, p.region.height, p.region.depth};
+                    restore_plane(what, p.aspect, packed, buffer->whole().mapped + p.offset, rows, pitch);
+                    texels = rows;
+                }
+                if (auto put = texture::write_region(layout, p.layer, p.level, p.region, storage, texels, pitch); !put)
+                    log::error_once("storing a texture: {}", put.error().message);
             }
-            if (auto put = texture::write_region(layout, p.layer, p.level, p.region, storage, texels, pitch); !put)
-                log::error_once("storing a texture: {}", put.error().message);
-        }
-        for (const Watched& w : watched) {
-            w.state->stamp = tracker ? tracker->arm(address(w), w.bytes.size()) : 0;
-            w.state->hash = hash_bytes(w.bytes);
-            w.state->known = true;
-            w.state->pending.fetch_sub(1, std::memory_order_release);
-        }
-    });
+            if (tracker)
+                tracker->close(GuestAddress{from}, to - from);
+            for (const Watched& w : watched) {
+                const bool has_it = w.own || w.overwrites != w.storage->overwrites.load();
+                for (const GuestRange& r : ranges)
+                    w.storage->stored(r, w.bytes, tracker != nullptr, has_it);
+                w.storage->pending.fetch_sub(1, std::memory_order_release);
+            }
+        });
 }
 
 void Textures::retire_gpu_writes() {
@@ -286,26 +312,41 @@ void Textures::retire_gpu_writes() {
                       gpu_writes_.end());
 }
 
+bool Textures::is_unsettled(u64 address, u64 size) const {
+    const GuestRange range{address, size};
+    if (std::vector<GuestRange> parts; in_virtual_pool(range, parts))
+        return std::any_of(parts.begin(), parts.end(), [this](const GuestRange& p) { return is_unsettled(p); });
+    return is_unsettled(range);
+}
+
+bool Textures::is_written_by_gpu(const GuestRange& range) const {
+    return std::any_of(gpu_writes_.begin(), gpu_writes_.end(),
+                       [&](const GpuWrite& w) { return w.range.touches(range) && w.submission > queue_->completed(); });
+}
+
+bool Textures::is_unsettled(const GuestRange& range) const {
+    return is_unstored(range) || is_written_by_gpu(range);
+}
+
 bool Textures::is_unstored(u64 address, u64 size) const {
     const GuestRange range{address, size};
-    return std::any_of(unstored_.begin(), unstored_.end(),
-                       [&](const Texture* t) {
-                           return range.touches({t->begin(), t->layout.size});
-                       }) ||
+    if (std::vector<GuestRange> parts; in_virtual_pool(range, parts))
+        return std::any_of(parts.begin(), parts.end(), [this](const GuestRange& p) { return is_unstored(p); });
+    return is_unstored(range);
+}
+
+bool Textures::is_unstored(const GuestRange& range) const {
+    return std::any_of(unstored_.begin(), unstored_.end(), [&](const Texture* t) { return touches(*t, range); }) ||
            deferred_.touches(range);
 }
 
-bool Textures::is_unsettled(u64 address, u64 size) const {
-    const GuestRange range{address, size};
-    return is_unstored(address, size) || std::any_of(gpu_writes_.begin(), gpu_writes_.end(), [&](const GpuWrite& w) {
-               return w.range.touches(range) && w.submission > queue_->completed();
-           });
-}
-
 gpu::Commands* Textures::settle(u64 address, u64 size) {
+    std::vector<GuestRange> parts;
+    if (!in_virtual_pool({address, size}, parts))
+        parts = {{address, size}};
     std::vector<Texture*> inside;
     for (Texture* t : unstored_)
-        if (GuestRange{address, size}.touches({t->begin(), t->layout.size}))
+        if (std::any_of(parts.begin(), parts.end(), [t](const GuestRange& p) { return touches(*t, p); }))
             inside.push_back(t);
     gpu::Commands* c = recording_.commands();
     if (!c)
@@ -317,6 +358,11 @@ gpu::Commands* Textures::settle(u64 address, u64 size) {
 
 void Textures::storage_written_by_gpu(u64 address, u64 size, bool surely) {
     const GuestRange range{address, size};
+    if (std::vector<GuestRange> parts; in_virtual_pool(range, parts)) {
+        for (const GuestRange& p : parts)
+            storage_written_by_gpu(p.address, p.size, surely);
+        return;
+    }
     const u64 submission = queue_->submitted() + 1;
     const auto same = [&](const GpuWrite& w) {
         return w.submission == submission && w.range.address == address && w.range.size >= size;
@@ -327,9 +373,15 @@ void Textures::storage_written_by_gpu(u64 address, u64 size, bool surely) {
     }
     for (Texture* t : overlapping(address, size)) {
         t->checked = 0;
-        if (t->storage->pending.load(std::memory_order_acquire) == 0)
-            t->storage->stamp = 0; // the tracker sees the CPU only
-        t->announced |= surely;
+        if (t->sparse) {
+            t->sparse->suspect_memory(range.address, range.size);
+            continue;
+        }
+        if (surely)
+            announce(t->announced, range);
+        else
+            announce(t->suspected, range); // the tracker sees the CPU only
+        t->written = true;
     }
 }
 

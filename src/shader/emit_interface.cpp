@@ -373,6 +373,10 @@ Id Emitter::input_word(u32 address, Value, Id vertex_id) {
                 reflection.inputs |= 1u << location;
         }
         const Id value = element(variable, component(address), scalar_of(numeric));
+        if (vertex_stage && location < 16 && (key.converted_inputs >> location & 1) != 0 &&
+            numeric != NumericClass::Float)
+            return as_word(module.op(numeric == NumericClass::Uint ? spv::Op::OpConvertUToF : spv::Op::OpConvertSToF,
+                                     t(Basic::F32), value));
         return numeric == NumericClass::Uint ? value : as_word(value);
     }
     if (vertex_stage)

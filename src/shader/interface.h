@@ -103,6 +103,7 @@ static_assert(sizeof(RootConstants) == 72);
 // The draw state that really changes SPIR-V. Equal keys and equal programs give equal code.
 struct VariantKey {
     std::array<NumericClass, 16> vertex_inputs{};
+    u16 converted_inputs = 0; // bit l: integers of vertex input l are read as floats of the same value
     std::array<NumericClass, 8> fragment_outputs{};
     u64 uint_textures = 0; // bit n: combined-handle texture slot n holds an unsigned integer format
     u64 sint_textures = 0;
@@ -119,7 +120,7 @@ struct VariantKey {
     enum class TessSpacing : u8 { Equal, FractionalOdd, FractionalEven } tess_spacing = TessSpacing::Equal;
     bool tess_clockwise = false;
     bool tess_points = false;
-    bool feedback = true;          // this is the last stage before the rasteriser: Program::feedback is captured
+    bool feedback = true; // this is the last stage before the rasteriser: Program::feedback is captured
     u16 viewport_swizzle = 0x6420; // of the last stage's position, as the hardware's register: x lowest, 0 +x, 1 -x ...
     friend bool operator==(const VariantKey&, const VariantKey&) = default;
 };

@@ -1,6 +1,5 @@
 // What the GPU draws is what the guest's CPU reads: plain loads of the storage, no call in between.
-#include "guest/write_tracker.h"
-#include "replay_fixture.h"
+#include "tracked_fixture.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,14 +11,6 @@ namespace heaviside::replay {
 namespace {
 
 constexpr u64 target = 0x100000, other = 0x180000, result = 0x200000, source = 0x300000;
-
-// Byte offset inside block-linear storage of one level: GOBs of 64 bytes x 8 rows in blocks of `block` GOBs upwards, in
-// rows of `gobs` GOBs. Written from ledger OBJ-152, for textures of one slice.
-u64 tiled(u32 x, u32 y, u32 gobs, u32 block) {
-    const u64 gob_row = y / 8;
-    const u64 gob = (gob_row / block * gobs + x / 64) * block + gob_row % block;
-    return gob * 512 + (x % 64 / 32) * 256 + (y % 8 / 2) * 64 + (x % 32 / 16) * 32 + (y % 2) * 16 + x % 16;
-}
 
 class WriteBack : public ReplayTest {
 protected:
@@ -505,24 +496,7 @@ TEST_F(WriteBack, DISABLED_Measure) {
     }
 }
 
-class TrackedWriteBack : public WriteBack {
-protected:
-    Options options() override {
-        Options o;
-        EXPECT_TRUE(tracker.add(at(0), pool_size));
-        o.tracker = &tracker;
-        auto made = guest::FaultHandler::install(tracker);
-        EXPECT_TRUE(made);
-        handler = std::make_unique<guest::FaultHandler>(std::move(*made));
-        return o;
-    }
-    void TearDown() override {
-        WriteBack::TearDown();
-        handler.reset();
-    }
-    guest::WriteTracker tracker;
-    std::unique_ptr<guest::FaultHandler> handler;
-};
+class TrackedWriteBack : public Tracked<WriteBack> {};
 
 TEST_F(TrackedWriteBack, StoresAreNotTakenForTheGuestsWrites) { // OBJ-059, OBJ-182, OBJ-189
     const auto color = image(target, "RGBA8", 128, 64);         // eight pages
