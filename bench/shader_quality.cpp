@@ -442,7 +442,7 @@ private:
         }
         shader::RootConstants root{};
         root.bank_table = need(m_.queue->arena().push(table)).address;
-        root.fragcoord_y_scale = root.point_size = 1;
+        root.y_direction = root.point_size = 1;
         if (!case_.draw)
             for (u32 axis = 0; axis < 3; ++axis)
                 root.workgroups[axis] = groups(axis);

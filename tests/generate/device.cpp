@@ -325,7 +325,7 @@ Result<Outcome> DeviceRunner::draw(const Run& run) {
     }
     shader::RootConstants root{};
     root.bank_table = queue_->arena().push(table)->address;
-    root.fragcoord_y_scale = root.point_size = 1;
+    root.y_direction = root.point_size = 1;
     c.set_root(root);
 
     gpu::DrawState state;
