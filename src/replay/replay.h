@@ -41,8 +41,8 @@ struct Options {
     unsigned shader_threads = 0;      // 0: chosen from the processor
     unsigned translation_threads = 0; // 0: chosen from the processor
     bool validate_spirv = false;
-    bool conditional_rendering = true;      // false: what depends on counters is always drawn (ledger REN-207)
-    u64 texture_budget = u64{2} << 30;      // bytes of images above which unused ones are given up
+    bool conditional_rendering = true; // false: what depends on counters is always drawn (ledger REN-207)
+    u64 texture_budget = u64{2} << 30; // bytes of images above which unused ones are given up
     // Who de-tiles large textures. By device: the GPU, except on CPU devices, which are slower at it than we are.
     enum class Tiling : u8 { ByDevice, Cpu, Gpu } tiling = Tiling::ByDevice;
     guest::WriteTracker* tracker = nullptr; // null: CPU writes to textures are found by hashing

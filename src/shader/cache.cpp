@@ -92,10 +92,11 @@ void members(const Reflection& reflection, F&& f) {
 }
 template <class F>
 void members(const VariantKey& key, F&& f) {
-    const auto& [vertex_inputs, converted_inputs, fragment_outputs, uint_textures, sint_textures, provided_inputs, alpha_test, points,
-                 uint_images, sint_images, geometry_input_vertices, tess_domain, tess_spacing, tess_clockwise,
-                 tess_points, feedback, viewport_swizzle] = key;
-    f(vertex_inputs), f(converted_inputs), f(fragment_outputs), f(uint_textures), f(sint_textures), f(provided_inputs), f(alpha_test);
+    const auto& [vertex_inputs, converted_inputs, fragment_outputs, uint_textures, sint_textures, provided_inputs,
+                 alpha_test, points, uint_images, sint_images, geometry_input_vertices, tess_domain, tess_spacing,
+                 tess_clockwise, tess_points, feedback, viewport_swizzle] = key;
+    f(vertex_inputs), f(converted_inputs), f(fragment_outputs), f(uint_textures), f(sint_textures), f(provided_inputs),
+        f(alpha_test);
     f(points), f(uint_images), f(sint_images), f(geometry_input_vertices), f(tess_domain), f(tess_spacing);
     f(tess_clockwise), f(tess_points), f(feedback), f(viewport_swizzle);
 }

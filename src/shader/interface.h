@@ -120,7 +120,7 @@ struct VariantKey {
     enum class TessSpacing : u8 { Equal, FractionalOdd, FractionalEven } tess_spacing = TessSpacing::Equal;
     bool tess_clockwise = false;
     bool tess_points = false;
-    bool feedback = true; // this is the last stage before the rasteriser: Program::feedback is captured
+    bool feedback = true;          // this is the last stage before the rasteriser: Program::feedback is captured
     u16 viewport_swizzle = 0x6420; // of the last stage's position, as the hardware's register: x lowest, 0 +x, 1 -x ...
     friend bool operator==(const VariantKey&, const VariantKey&) = default;
 };
