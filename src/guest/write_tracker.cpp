@@ -425,15 +425,9 @@ bool WriteTracker::handle_fault(u64 address, bool write) {
         (void)region.set_access(page, page + 1, PROT_READ | PROT_WRITE);
         return true;
     }
-    constexpr u64 longest = 64;
-    u64 before = 0;
-    while (before < longest && before < page && state(page - 1 - before) == Region::faulted)
-        ++before;
-    const u64 end = std::min(page + 1 + before, region.size / page_size());
-    u64 last = page + 1;
-    while (last < end && (state(last) & Region::is_protected))
-        ++last;
-    mark_run(region, page, last, Region::faulted);
+    // Never the pages behind it as well, however regular the writes are: what counts as written there wins over what
+    // the GPU drew.
+    mark_run(region, page, page + 1, Region::faulted);
     return true;
 }
 

@@ -5,9 +5,6 @@
 // the two is seen, never lost. Any number of readers may watch the same pages, each with its own stamps. A reader with
 // many ranges asks journal() which pages changed at all.
 //
-// A page that faults right behind written ones takes as many of the following with it as lie written before it, so that
-// filling a texture from front to back costs a handful of faults; readers that care compare what they read.
-//
 // Pages are the host's. Only CPU writes are seen: on NVIDIA the GPU's writes to imported memory fault nobody; on CPU
 // devices they come from driver threads and look like the guest's. open() takes the protection off for those;
 // while_open() does for imports (an import over read-only pages fails on NVIDIA).
@@ -89,7 +86,7 @@ private:
     std::atomic<const Table*> table_;
     mutable std::atomic<u32> readers_ = 0;
     std::vector<std::unique_ptr<const Table>> retired_;
-    std::atomic<u64> epoch_ = 0;
+    std::atomic<u64> epoch_ = 1; // no stamp is 0
     std::atomic<u64> faults_ = 0;
     // A ring of runs of pages: page number, pages, and the low bits of the lap that wrote the entry.
     static constexpr u64 journal_size = 8192;

@@ -57,9 +57,14 @@ void Storage::look(guest::WriteTracker* tracker, Bytes bytes) {
     const bool first = !known();
     if (first)
         allocate();
+    const GuestAddress start{range_.address};
+    const u64 before = stamp_;
+    if (tracker)
+        stamp_ = tracker->arm(start, range_.size); // protected before it is read: a write in between shows next time
+    quiet_ = tracker && !tracker->written_since(start, range_.size, stamp_);
     const auto compare = [&](std::size_t i) {
         const GuestRange c = chunk(i);
-        if (first && tracker && c.size == guest::page_size()) { // all new, and not worth reading twice
+        if (first && quiet_ && c.size == guest::page_size()) { // all new, and not worth reading twice
             set_changed(i);
             return;
         }
@@ -68,10 +73,6 @@ void Storage::look(guest::WriteTracker* tracker, Bytes bytes) {
             set_changed(i);
         hashes_[i] = hash;
     };
-    const GuestAddress start{range_.address};
-    const u64 before = stamp_;
-    if (tracker)
-        stamp_ = tracker->arm(start, range_.size); // protected before it is read: a write in between shows next time
     if (first || before == 0) {
         visit(range_, compare);
     } else {
@@ -82,7 +83,6 @@ void Storage::look(guest::WriteTracker* tracker, Bytes bytes) {
             visit(s, compare);
     }
     suspects_.clear();
-    quiet_ = tracker && !tracker->written_since(start, range_.size, stamp_);
 }
 
 void Storage::accept(guest::WriteTracker* tracker, Bytes bytes) {
@@ -96,7 +96,15 @@ void Storage::accept(guest::WriteTracker* tracker, Bytes bytes) {
     stamp_ = tracker->arm(start, range_.size);
     allocate();
     suspects_.clear();
-    quiet_ = !tracker->written_since(start, range_.size, stamp_);
+    quiet_ = true;
+    // Memory that nobody protects shows as written for ever: only a comparison tells.
+    for (const guest::PageRange& p : tracker->pages_written_since(start, range_.size, stamp_)) {
+        quiet_ = false;
+        visit({p.start.value, p.size}, [&](std::size_t i) {
+            const GuestRange c = chunk(i);
+            hashes_[i] = hash_bytes(bytes.subspan(c.address - range_.address, c.size)).low | 1;
+        });
+    }
 }
 
 void Storage::force(GuestRange range) {

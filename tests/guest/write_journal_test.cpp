@@ -152,16 +152,17 @@ TEST_F(WriteJournal, WindowsMayOverlap) { // two imports at once
     EXPECT_EQ(tracker->faults(), faults + 1) << "and the inner one's pages can be watched again";
 }
 
-TEST_F(WriteJournal, FillingFromFrontToBackFaultsRarely) {
+// Another texture may begin on the next page, and what was drawn there must not give way to bytes that nobody wrote.
+TEST_F(WriteJournal, FillingFromFrontToBackMarksNoPageAhead) {
     const u64 stamp = tracker->arm(at(0), page_count * page);
-    for (u64 i = 0; i < page_count; ++i)
+    const u64 filled = page_count / 2;
+    for (u64 i = 0; i < filled; ++i)
         memory[i * page + i] = 1;
-    EXPECT_LE(tracker->faults(), 20u);
-    EXPECT_EQ(tracker->pages_written_since(at(0), page_count * page, stamp).size(), 1u);
+    EXPECT_EQ(tracker->pages_written_since(at(0), page_count * page, stamp), (Pages{{at(0), filled * page}}));
     u64 pages = 0;
     for (const PageRange& r : read().value_or(Pages{}))
         pages += r.size / page;
-    EXPECT_EQ(pages, page_count);
+    EXPECT_EQ(pages, filled);
     // Lone writes, wherever, take no page with them.
     const u64 again = tracker->arm(at(0), page_count * page);
     for (u64 i = 10; i < page_count; i += 50)
