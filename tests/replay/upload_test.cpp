@@ -252,19 +252,6 @@ TEST_F(Uploads, DrawnNeighboursDoNotMakeATextureTheGpus) {    // OBJ-184
     }
 }
 
-TEST_F(Uploads, FilledFromFrontToBackInFewFaults) {
-    const u64 pool = add_pool(4 << 20);
-    auto d = image(pool, "RGBA8", 1024, 512); // 512 pages
-    d.texture.block_height_log2 = 4;
-    look(d);
-    const u64 faults = tracker.faults(), bytes = replay->statistics().upload_bytes;
-    std::memset(memory + pool, 0x3c, 2 << 20);
-    look(d, 1024, 512);
-    EXPECT_LE(tracker.faults(), faults + 20);
-    EXPECT_EQ(replay->statistics().upload_bytes, bytes + (2 << 20));
-    EXPECT_EQ(std::count(memory + result, memory + result + (1 << 20), std::byte{0x3c}), 1 << 20);
-}
-
 TEST_F(Uploads, TexturesThatNobodyWritesAreNotLookedAt) { // issue 7: nothing per frame, however many there are
     const u64 pool = add_pool(8 << 20);
     std::vector<stream::ImageDescription> all;
