@@ -10,8 +10,8 @@ namespace {
 
 using Words = std::array<u32, 4>;
 // NVNtextureTarget.
-constexpr u8 target_1d = 0, target_2d = 1, target_3d = 2, target_2d_array = 4, target_cube = 8, target_cube_array = 9,
-             target_buffer = 10;
+[[maybe_unused]] constexpr u8 target_1d = 0, target_2d = 1, target_3d = 2, target_2d_array = 4, target_cube = 8,
+                              target_cube_array = 9, target_buffer = 10;
 constexpr u32 flag_image = 0x8000; // NVNtextureFlags
 
 u32 f(f32 value) {
@@ -484,7 +484,7 @@ TEST_F(Buffers, UnboundUniformsReadZero) {
 
 class DriverWords : public Bindings {
 protected:
-    static constexpr u64 target_at = 0x10000;
+    [[maybe_unused]] static constexpr u64 target_at = 0x10000;
 };
 
 // SHD-122, SHD-123, SHD-124: the size of every dispatch, the tables of buffers.
