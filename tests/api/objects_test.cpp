@@ -257,13 +257,13 @@ TEST_F(Objects, AnIdMeansWhatItsOwnPoolSays) {
     nvnTexturePoolRegisterTexture(&textures, 256, &a, nullptr);
     nvnTexturePoolRegisterTexture(&other, 256, &b, nullptr);
     NVNprogram* const look = program({whole, texel});
-    for (const auto& [ids, color] : {std::pair(&textures, red), std::pair(&other, green), std::pair(&textures, red)}) {
+    for (NVNtexturePool* const ids : {&textures, &other, &textures}) {
         submit([&](NVNcommandBuffer* c) {
             prepare(c, *ids);
             nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
             draw(c);
         });
-        EXPECT_EQ(pixel(), color);
+        EXPECT_EQ(pixel(), ids == &other ? green : red);
     }
     nvnTexturePoolFinalize(&other);
 }

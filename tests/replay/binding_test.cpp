@@ -10,8 +10,8 @@ namespace {
 
 using Words = std::array<u32, 4>;
 // NVNtextureTarget.
-[[maybe_unused]] constexpr u8 target_1d = 0, target_2d = 1, target_3d = 2, target_2d_array = 4, target_cube = 8,
-                              target_cube_array = 9, target_buffer = 10;
+constexpr u8 target_1d = 0, target_2d = 1, target_2d_array = 4, target_cube = 8, target_cube_array = 9,
+             target_buffer = 10;
 constexpr u32 flag_image = 0x8000; // NVNtextureFlags
 
 u32 f(f32 value) {
@@ -482,10 +482,7 @@ TEST_F(Buffers, UnboundUniformsReadZero) {
 
 // --- The driver's bank ---
 
-class DriverWords : public Bindings {
-protected:
-    [[maybe_unused]] static constexpr u64 target_at = 0x10000;
-};
+class DriverWords : public Bindings {};
 
 // SHD-122, SHD-123, SHD-124: the size of every dispatch, the tables of buffers.
 TEST_F(DriverWords, ComputeProgramsFindSizesAndTables) {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr u64 target = 0x100000, second_target = 0x140000, depth_target = 0x180000, result = 0x200000, colors = 0x40000,
               texture_at = 0x300000;
-[[maybe_unused]] constexpr u32 triangles = 4;
 
 class Draws : public StageTest {
 protected:

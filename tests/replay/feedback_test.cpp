@@ -11,7 +11,7 @@ namespace {
 using program::FeedbackLayout;
 
 constexpr u64 target = 0x100000, result = 0x200000;
-[[maybe_unused]] constexpr u32 points = 0, lines = 1, triangles = 4, strip = 5, quads = 7, patches = 14;
+constexpr u32 points = 0, lines = 1, triangles = 4, strip = 5, quads = 7;
 
 // Location 0: x = vertex, y = 100 + vertex, z = 200 + vertex, w = 1; location 1: x = 7 * vertex + instance, rest unset;
 // location 2: x = 0.5 * vertex. All as floats; the position is (vertex, 0, 0, 1).

@@ -281,7 +281,7 @@ TEST_F(Uploads, AnyNumberOfThreadsMayWrite) { // GFX-010: what is written before
     std::vector<stream::ImageDescription> mine;
     for (u32 t = 0; t < threads; ++t) // their pages are shared: 1.5 KiB each
         mine.push_back(image(pool + t * 0x600, "RGBA8", 48, 8));
-    std::atomic<u32> turn = 0, wrong = 0;
+    u32 wrong = 0;
     std::vector<std::thread> writers;
     std::atomic<bool> stop = false;
     for (u32 t = 0; t < threads; ++t) // noise on other textures of the same pages
