@@ -15,7 +15,7 @@ using program::TessDomain;
 using program::Tessellation;
 using program::TessSpacing;
 
-constexpr u32 points = 0, lines = 1, triangles = 4, strip = 5, lines_adjacency = 10, line_strip_adjacency = 11,
+constexpr u32 points = 0, lines = 1, triangles = 4, lines_adjacency = 10, line_strip_adjacency = 11,
               triangles_adjacency = 12, triangle_strip_adjacency = 13, patches = 14;
 
 // Location 0 = (vertex, instance, 0, 1), position (vertex, 0, 0, 1).

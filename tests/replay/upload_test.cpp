@@ -9,7 +9,7 @@
 namespace heaviside::replay {
 namespace {
 
-constexpr u64 target = 0x100000, other = 0x180000, result = 0x200000, source = 0x300000;
+constexpr u64 target = 0x100000, result = 0x200000;
 
 class Uploads : public Tracked<ReplayTest> {
 protected:
