@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     const auto start = Clock::now();
     const auto context = std::make_unique<gallery::Context>();
     if (!context->create()) {
-        std::fprintf(stderr, "gallery: no NVN device; `heaviside info` says why\n");
+        std::fprintf(stderr, "gallery: no NVN device; the lines above or `heaviside info` say why\n");
         return 1;
     }
     bool ok = true;
