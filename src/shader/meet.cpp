@@ -174,20 +174,14 @@ private:
         if (states == first_state[header])
             return; // nothing in the loop waits
         const u32 state = new_state(header, false);
-        BlockId turn = no_block;
-        for (BlockId b : graph.order) {
-            if (!graph.in_loop(b, header))
-                continue;
-            for_each_target(program.blocks[last_piece(b)].end, [&](BlockId& t) {
-                if (t != header)
-                    return;
-                if (turn == no_block)
-                    turn = builder.new_block();
-                t = turn;
-            });
-        }
-        if (turn != no_block)
-            wait(turn, state);
+        const BlockId turn = builder.new_block(); // before the blocks are walked: it moves them
+        for (BlockId b : graph.order)
+            if (graph.in_loop(b, header))
+                for_each_target(program.blocks[last_piece(b)].end, [&](BlockId& t) {
+                    if (t == header)
+                        t = turn;
+                });
+        wait(turn, state);
     }
 
     [[nodiscard]] BlockId last_piece(BlockId block) const {
