@@ -59,7 +59,8 @@ test::Blob blob(const std::vector<u32>& words) {
 
 std::vector<u32> words(const test::Blob& bytes) {
     std::vector<u32> result(bytes.size() / 4);
-    std::memcpy(result.data(), bytes.data(), bytes.size());
+    if (!result.empty())
+        std::memcpy(result.data(), bytes.data(), 4 * result.size());
     return result;
 }
 

@@ -36,7 +36,8 @@ interpreter::Texture texture(interpreter::TextureDimension dimension, u32 depth,
 
 std::vector<u32> words(Bytes bytes) {
     std::vector<u32> result(bytes.size() / 4);
-    std::memcpy(result.data(), bytes.data(), 4 * result.size());
+    if (!result.empty())
+        std::memcpy(result.data(), bytes.data(), 4 * result.size());
     return result;
 }
 

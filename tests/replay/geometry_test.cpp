@@ -1,5 +1,5 @@
 // Geometry and tessellation programs, seen through what transform feedback captures of them: numbers, not pixels.
-#include "stage_fixture.h"
+#include "capture_fixture.h"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +63,8 @@ protected:
     // What location 0 of each captured vertex is.
     std::vector<std::array<f32, 4>> vertices() const {
         std::vector<std::array<f32, 4>> out(read<u32>(control) / 16);
-        std::memcpy(out.data(), memory + captured, out.size() * 16);
+        if (!out.empty())
+            std::memcpy(out.data(), memory + captured, out.size() * 16);
         return out;
     }
     std::vector<f32> firsts() const {
