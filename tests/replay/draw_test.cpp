@@ -1,6 +1,6 @@
 // What draws leave in their targets: fixed-function state and DrawTexture. Targets from 0x100000 on, results from
 // 0x200000 on.
-#include "stage_fixture.h"
+#include "program_fixture.h"
 
 #include "replay/lost_state.h"
 #include "replay/state_mapping.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr u64 target = 0x100000, second_target = 0x140000, depth_target = 0x180000, result = 0x200000, colors = 0x40000,
               texture_at = 0x300000;
 
-class Draws : public StageTest {
+class Draws : public ProgramTest {
 protected:
     void color(Recorder& r, f32 red, f32 green, f32 blue, f32 alpha) {
         const u64 at_color = colors + 256 * next_color_++;
@@ -33,7 +33,7 @@ protected:
     u64 next_color_ = 0;
 };
 
-// A point whose position is (x, y, 0.25, 1) of uniform words 0 and 1, 2 x 2 pixels at least.
+// Vertices 0 to 3 as a strip over the left half of the viewport.
 constexpr const char* half = R"(
 .stage vertex
 .in vertex_id

@@ -1,6 +1,6 @@
 // Transform feedback: what a program writes comes out in guest memory, word for word. Offsets in the pool: vertices and
 // indices from 0x10000 on, control memory at 0x20000, captures from 0x30000 on, targets from 0x100000 on.
-#include "stage_fixture.h"
+#include "capture_fixture.h"
 
 #include <algorithm>
 #include <array>

@@ -5,10 +5,16 @@
 #include "program/build.h"
 #include "replay_fixture.h"
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
 namespace heaviside::replay {
 
-inline constexpr u32 vertex_bit = 1, fragment_bit = 2, geometry_bit = 4, compute_bit = 0x20; // NVNshaderStageBits
-inline constexpr u32 triangle_strip = 5;                                                     // NVNdrawPrimitive
+// NVNshaderStageBits
+inline constexpr u32 vertex_bit = 1, fragment_bit = 2, geometry_bit = 4, control_bit = 8, evaluation_bit = 0x10,
+                     compute_bit = 0x20, all_graphics_bits = 0x1f;
+inline constexpr u32 triangle_strip = 5; // NVNdrawPrimitive
 
 class ProgramTest : public ReplayTest {
 protected:
@@ -47,23 +53,46 @@ main:
     EXIT
 )";
 
+    // What control sections say beyond what a source can.
+    struct Extras {
+        std::optional<program::FeedbackLayout> feedback{}; // of the last stage before the rasterizer
+        bool feedback_of_all = false;                      // of every stage before it too
+        program::Tessellation tessellation{};
+    };
     // A program of these stages, each of which says which one it is.
-    stream::ProgramId program(std::initializer_list<std::string_view> sources) {
-        std::vector<std::pair<stream::Stage, program::Blobs>> built;
+    stream::ProgramId program(std::initializer_list<std::string_view> sources) { return program(sources, Extras{}); }
+    stream::ProgramId program(std::initializer_list<std::string_view> sources, const Extras& extras) {
+        std::vector<maxwell::Program> assembled;
         for (const std::string_view source : sources) {
-            const auto assembled = maxwell::assemble(source);
-            EXPECT_TRUE(assembled) << (assembled ? "" : assembled.error().message);
-            if (!assembled)
+            auto one = maxwell::assemble(source);
+            EXPECT_TRUE(one) << (one ? "" : one.error().message);
+            if (!one)
                 return 0;
-            const auto input = program::build_input(*assembled);
-            EXPECT_TRUE(input);
-            auto blobs = program::build(*input);
-            EXPECT_TRUE(blobs);
-            built.emplace_back(static_cast<stream::Stage>(input->stage), std::move(*blobs));
+            assembled.push_back(std::move(*one));
+        }
+        std::vector<program::BuildInput> inputs;
+        for (const maxwell::Program& one : assembled)
+            inputs.push_back(*program::build_input(one));
+        const program::BuildInput* last = nullptr;
+        for (const program::Stage stage : {program::Stage::Vertex, program::Stage::TessEval, program::Stage::Geometry})
+            for (const program::BuildInput& input : inputs)
+                if (input.stage == stage)
+                    last = &input;
+        std::vector<program::Blobs> blobs;
+        for (program::BuildInput& input : inputs) {
+            const bool captures = input.stage != program::Stage::Fragment && input.stage != program::Stage::TessControl;
+            if (captures && (&input == last || extras.feedback_of_all))
+                input.feedback = extras.feedback;
+            input.tessellation = extras.tessellation;
+            auto built = program::build(input);
+            EXPECT_TRUE(built) << (built ? "" : built.error().message);
+            if (!built)
+                return 0;
+            blobs.push_back(std::move(*built));
         }
         std::vector<stream::ProgramStage> stages;
-        for (const auto& [stage, blobs] : built)
-            stages.push_back({stage, blobs.control, 0, blobs.gpu});
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            stages.push_back({static_cast<stream::Stage>(inputs[i].stage), blobs[i].control, 0, blobs[i].gpu});
         const stream::ProgramId id = next_program_++;
         replay->program_created({id, stages});
         return id;

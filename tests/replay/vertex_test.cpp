@@ -1,5 +1,5 @@
 // Vertex fetch, word for word: a program hands its attributes on, transform feedback captures them.
-#include "stage_fixture.h"
+#include "capture_fixture.h"
 
 #include <algorithm>
 #include <array>
