@@ -121,6 +121,7 @@ void Runtime::connect() {
         nvn::set_callable_wrapper({wrap, &settings_});
     if (settings_.core_away)
         nvn::set_blocking_hooks({settings_.core_away, settings_.core_back, settings_.user});
+    nvn::guest_memory().set_tracker(&tracker_);
     nvn::set_sink(front_.get());
 }
 
@@ -133,6 +134,7 @@ Runtime::~Runtime() {
     front_.reset();
     capture_.reset();
     replay_.reset();
+    nvn::guest_memory().set_tracker(nullptr);
     presenter_.reset();
     device_.reset(); // while the host still reads the log: the leak check speaks there
     log::set_sink({});

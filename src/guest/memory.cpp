@@ -1,5 +1,8 @@
 #include "guest/memory.h"
 
+#include "base/log.h"
+#include "guest/write_tracker.h"
+
 #include <algorithm>
 
 namespace heaviside::guest {
@@ -9,6 +12,14 @@ namespace {
 auto first_behind(const std::vector<Range>& ranges, GuestAddress address) {
     return std::upper_bound(ranges.begin(), ranges.end(), address,
                             [](GuestAddress a, const Range& r) { return a < r.end(); });
+}
+
+// Untracked memory is right too, and slower: it is compared each time.
+void track(WriteTracker* tracker, const Range& range) {
+    if (!tracker || !range.cpu_access)
+        return;
+    if (const auto added = tracker->add(range.start, range.size); !added)
+        log::error("{}", added.error().message);
 }
 
 } // namespace
@@ -47,6 +58,7 @@ Result<u64> Memory::add(GuestAddress start, u64 size, bool cpu_access) {
     range.cpu_access = cpu_access;
     next->ranges.insert(place, range);
     publish(std::move(next));
+    track(tracker_, range);
     return range.serial;
 }
 
@@ -57,8 +69,21 @@ Result<void> Memory::remove(GuestAddress start) {
     if (place == next->ranges.end() || place->start != start)
         return fail("no memory range starts at {:#x}", start.value);
     next->ranges.erase(place);
+    if (tracker_)
+        tracker_->remove(start);
     publish(std::move(next));
     return {};
+}
+
+void Memory::set_tracker(WriteTracker* tracker) {
+    std::lock_guard lock(mutex_);
+    const std::vector<Range>& ranges = current_.load()->ranges;
+    if (tracker_)
+        for (const Range& range : ranges)
+            tracker_->remove(range.start);
+    tracker_ = tracker;
+    for (const Range& range : ranges)
+        track(tracker_, range);
 }
 
 std::optional<Range> Memory::find(GuestAddress address) const {

@@ -17,6 +17,8 @@
 
 namespace heaviside::guest {
 
+class WriteTracker;
+
 struct Range {
     GuestAddress start;
     u64 size = 0;           // bytes
@@ -40,6 +42,10 @@ public:
     Result<u64> add(GuestAddress start, u64 size, bool cpu_access = true);
     Result<void> remove(GuestAddress start);
 
+    // The ranges that the CPU can write, those there now and later ones, are the tracker's too, until another takes its
+    // place or nullptr does. It must outlive that.
+    void set_tracker(WriteTracker* tracker);
+
     [[nodiscard]] std::optional<Range> find(GuestAddress address) const;
     // The bytes from `address` on, if all `size` of them lie in one range.
     [[nodiscard]] std::optional<std::span<std::byte>> bytes(GuestAddress address, u64 size) const;
@@ -53,6 +59,7 @@ private:
     void publish(std::unique_ptr<const Table> next); // with mutex_ held
 
     std::mutex mutex_;
+    WriteTracker* tracker_ = nullptr;
     std::atomic<const Table*> current_;
     mutable std::atomic<u32> readers_ = 0;
     std::atomic<u64> version_ = 0;

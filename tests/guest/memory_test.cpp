@@ -1,9 +1,12 @@
 // The registry of guest memory ranges.
 #include "guest/memory.h"
+#include "guest/write_tracker.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
+
+#include <sys/mman.h>
 
 namespace heaviside::guest {
 namespace {
@@ -59,6 +62,34 @@ TEST(Memory, ARangeAddedAgainIsAnother) {
     ASSERT_TRUE(first && second);
     EXPECT_NE(*first, *second);
     EXPECT_NE(memory.version(), version);
+}
+
+TEST(Memory, RangesThatTheCpuWritesAreTracked) {
+    const u64 page = page_size();
+    void* const bytes = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(bytes, MAP_FAILED);
+    const GuestAddress start{reinterpret_cast<u64>(bytes)};
+    Memory memory;
+    WriteTracker tracker;
+    const auto is_tracked = [&](u64 index) { // only there can an armed page count as unwritten
+        const u64 stamp = tracker.arm(start + index * page, page);
+        return !tracker.written_since(start + index * page, page, stamp);
+    };
+    ASSERT_TRUE(memory.add(start, page));
+    EXPECT_FALSE(is_tracked(0));
+    memory.set_tracker(&tracker);
+    ASSERT_TRUE(memory.add(start + page, page));
+    ASSERT_TRUE(memory.add(start + 2 * page, page, false));
+    EXPECT_TRUE(is_tracked(0)) << "was there before";
+    EXPECT_TRUE(is_tracked(1));
+    EXPECT_FALSE(is_tracked(2)) << "the CPU cannot write there";
+    ASSERT_TRUE(memory.remove(start));
+    *static_cast<volatile char*>(bytes) = 1; // and is writable
+    EXPECT_FALSE(is_tracked(0));
+    memory.set_tracker(nullptr);
+    static_cast<volatile char*>(bytes)[page] = 1;
+    EXPECT_FALSE(is_tracked(1));
+    munmap(bytes, 3 * page);
 }
 
 // The claim is for ThreadSanitizer and AddressSanitizer; the counts show that the readers ran.
