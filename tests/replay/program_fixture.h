@@ -145,7 +145,7 @@ main:
     }
     template <class T>
     void write(u64 offset, const T& value) const {
-        std::memcpy(memory + offset, &value, sizeof value);
+        std::memcpy(bytes_at(offset), &value, sizeof value);
         replay->memory_written(at(offset).value, sizeof value);
     }
 

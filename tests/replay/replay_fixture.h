@@ -70,10 +70,11 @@ protected:
     virtual gpu::DeviceOptions device_options() { return gpu::DeviceOptions::from_environment(); }
 
     [[nodiscard]] GuestAddress at(u64 offset) const { return GuestAddress{reinterpret_cast<u64>(memory) + offset}; }
+    [[nodiscard]] std::byte* bytes_at(u64 offset) const { return reinterpret_cast<std::byte*>(at(offset).value); }
     template <class T>
     [[nodiscard]] T read(u64 offset) const {
         T value;
-        std::memcpy(&value, memory + offset, sizeof value);
+        std::memcpy(&value, bytes_at(offset), sizeof value);
         return value;
     }
     void run(Recorder& r, stream::DeviceModes modes = {0, 1}) {

@@ -45,7 +45,7 @@ protected:
         const GuestAddress start{reinterpret_cast<u64>(bytes)};
         EXPECT_TRUE(this->guest.add(start, size, cpu_access));
         EXPECT_TRUE(tracker.add(start, size));
-        return static_cast<u64>(bytes - this->memory);
+        return start.value - this->at(0).value;
     }
     guest::WriteTracker tracker;
     std::unique_ptr<guest::FaultHandler> handler;

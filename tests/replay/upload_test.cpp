@@ -26,7 +26,7 @@ protected:
     }
     template <class T>
     void put(u64 offset, const T& value) {
-        std::memcpy(memory + offset, &value, sizeof value);
+        std::memcpy(bytes_at(offset), &value, sizeof value);
     }
 };
 
@@ -137,7 +137,7 @@ TEST_F(Uploads, PoolsWithoutCpuAccessStartWithTheirStorage) { // OBJ-171
     compressible.texture.flags = 8;
     linear.texture.flags = 0x14;
     linear.texture.stride = 64;
-    std::memset(memory + pool, 0x5a, 0x20000);
+    std::memset(bytes_at(pool), 0x5a, 0x20000);
     const auto first = [&](const stream::ImageDescription& d) {
         look(d);
         return read<u32>(result);
@@ -146,7 +146,7 @@ TEST_F(Uploads, PoolsWithoutCpuAccessStartWithTheirStorage) { // OBJ-171
     EXPECT_EQ(first(compressible), 0u) << "kept in a form of the chip's own";
     EXPECT_EQ(first(linear), 0x5a5a5a5au);
     const u64 uploads = replay->statistics().uploads;
-    std::memset(memory + pool, 0x66, 0x20000); // no business of the CPU's
+    std::memset(bytes_at(pool), 0x66, 0x20000); // no business of the CPU's
     EXPECT_EQ(first(filled), 0x5a5a5a5au);
     EXPECT_EQ(first(compressible), 0u);
     EXPECT_EQ(first(linear), 0x5a5a5a5au);
@@ -287,7 +287,8 @@ TEST_F(Uploads, AnyNumberOfThreadsMayWrite) { // GFX-010: what is written before
     for (u32 t = 0; t < threads; ++t) // noise on other textures of the same pages
         writers.emplace_back([&, t] {
             for (u32 i = 0; !stop; ++i)
-                std::memcpy(memory + pool + 0x2000 + (i * 7 + t) % 512 * 8, &i, 4);
+                __atomic_store_n(reinterpret_cast<u32*>(bytes_at(pool + 0x2000 + (i * 7 + t) % 512 * 8)), i,
+                                 __ATOMIC_RELAXED);
         });
     const auto noisy = image(pool + 0x2000, "RGBA8", 32, 32);
     for (u32 i = 0; i < rounds; ++i) {
