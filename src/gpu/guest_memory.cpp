@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -406,7 +407,7 @@ std::vector<std::byte> GuestMemory::map_bytes() {
     const shader::MemoryMap header{static_cast<u32>(ranges.size()), 0};
     std::vector<std::byte> out(sizeof header + ranges.size() * sizeof(shader::MemoryRange));
     std::memcpy(out.data(), &header, sizeof header);
-    std::memcpy(out.data() + sizeof header, ranges.data(), out.size() - sizeof header);
+    std::ranges::copy(std::as_bytes(std::span(ranges)), out.begin() + sizeof header); // there may be none
     return out;
 }
 
