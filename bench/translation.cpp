@@ -181,6 +181,19 @@ void found_in_the_cache(benchmark::State& state) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
 }
+
+// Each thread translates the whole corpus by itself: programs a second should grow with the cores.
+void translate_on_threads(benchmark::State& state) {
+    const std::vector<Blobs> programs = corpus_or_skip(state);
+    for (auto _ : state)
+        for (const Blobs& blobs : programs)
+            if (const auto program = program::parse(blobs.control, blobs.gpu)) {
+                auto result = shader::translate(*program, {}, {});
+                benchmark::DoNotOptimize(result);
+            }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(programs.size()));
+}
+BENCHMARK(translate_on_threads)->ThreadRange(1, 16)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(translate_corpus)->Unit(benchmark::kMillisecond);
 BENCHMARK(found_in_the_cache)->Unit(benchmark::kMillisecond);
 
