@@ -61,22 +61,7 @@ void lone_write(benchmark::State& state) {
     }
 }
 
-// 4 MiB, all of it protected, from front to back.
-void fill(benchmark::State& state) {
-    constexpr u64 size = 4 << 20;
-    Watched w(size);
-    const u64 before = w.tracker.faults();
-    for (auto _ : state) {
-        w.tracker.arm(w.start(), size);
-        std::memset(w.bytes(), static_cast<int>(state.iterations()), size);
-    }
-    state.SetBytesProcessed(static_cast<i64>(state.iterations() * size));
-    state.counters["faults"] =
-        benchmark::Counter(static_cast<double>(w.tracker.faults() - before), benchmark::Counter::kAvgIterations);
-}
-
 BENCHMARK(quiet_frame)->Arg(10)->Arg(1000)->Arg(4000);
 BENCHMARK(lone_write);
-BENCHMARK(fill);
 
 } // namespace
