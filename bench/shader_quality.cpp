@@ -379,7 +379,7 @@ private:
         options.subgroup_size = d_.capabilities.subgroup_size;
         options.indexed_banks_by_address = !m_.cpu;
         options.denormal_modes = d_.capabilities.denormal_modes;
-        options.unfused_multiply_add = options.drops_added_zeros = m_.cpu;
+        options.unfused_multiply_add = options.drops_added_zeros = options.mixes_left_loops = m_.cpu;
         for (const bench::Stage& stage : case_.stages) {
             const program::Program program = need(program::parse(stage.control, stage.gpu));
             translations_.push_back(need(shader::translate(program, case_.variant(stage.stage), options)));

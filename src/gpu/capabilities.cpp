@@ -441,7 +441,7 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
     c.cpu_device = core.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     c.unified_memory = c.cpu_device || core.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
     c.indexed_banks_by_address = !c.cpu_device;
-    c.unfused_multiply_add = c.drops_added_zeros = c.cpu_device;
+    c.unfused_multiply_add = c.drops_added_zeros = c.mixes_left_loops = c.cpu_device;
     c.denormal_modes = p.v12.shaderDenormFlushToZeroFloat32 && p.v12.shaderDenormPreserveFloat32 &&
                        p.v12.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
     c.subgroup_size = p.v11.subgroupSize;

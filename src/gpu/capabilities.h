@@ -128,6 +128,7 @@ struct Capabilities {
     bool denormal_modes = false;           // goes into shader::Options
     bool unfused_multiply_add = false;     // so do these: faults of lavapipe, taken for those of all CPU devices
     bool drops_added_zeros = false;
+    bool mixes_left_loops = false;
     u32 subgroup_size = 32;
     u32 heap_textures =
         0; // IDs per image binding of the heap: shader::heap::texture_capacity or what the device allows

@@ -384,6 +384,7 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     translation.denormal_modes = device.capabilities.denormal_modes;
     translation.unfused_multiply_add = device.capabilities.unfused_multiply_add;
     translation.drops_added_zeros = device.capabilities.drops_added_zeros;
+    translation.mixes_left_loops = device.capabilities.mixes_left_loops;
     translation.subgroup_size = device.capabilities.subgroup_size;
     translation.transform_feedback = device.has(gpu::Feature::TransformFeedback);
     translation.validate = impl->options.validate_spirv;

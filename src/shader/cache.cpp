@@ -103,9 +103,9 @@ void members(const VariantKey& key, F&& f) {
 template <class F>
 void members(const Options& options, F&& f) {
     const auto& [indexed_banks_by_address, subgroup_size, exact_denormals, unfused, denormal_modes, drops_added_zeros,
-                 transform_feedback, validate] = options;
+                 mixes_left_loops, transform_feedback, validate] = options;
     f(indexed_banks_by_address), f(subgroup_size), f(exact_denormals), f(unfused), f(denormal_modes);
-    f(drops_added_zeros), f(transform_feedback), f(validate);
+    f(drops_added_zeros), f(mixes_left_loops), f(transform_feedback), f(validate);
 }
 
 template <class T>

@@ -269,13 +269,16 @@ bool Emitter::store_patch_selected(const Inst& inst) {
 void Emitter::store_attribute(Value v, const Inst& inst) {
     const std::span<const Value> args = ir.args(inst);
     const bool patch = (inst.mods & ir::attribute_patch) != 0;
+    const auto output = [&] {
+        return in_left_loop(args[0]) ? bitcast(Basic::F32, kept(args[0], u(args[0]))) : f(args[0]);
+    };
     if ((inst.mods & ir::attribute_indexed) != 0) {
         // one conditional store for each vector it may mean
         const Id offset = u(args.back());
         const Id address = module.op(spv::Op::OpIAdd, t(Basic::U32), offset, c(inst.imm));
         const Id vector = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), address, c(4));
         const Id part = module.op(spv::Op::OpBitFieldUExtract, t(Basic::U32), address, c(2), c(2));
-        const Id value = f(args[0]);
+        const Id value = output();
         for (u32 a = attribute::position; a < attribute::viewport_mask; a += 16) {
             const u32 location = location_of(a);
             const Id variable = a == attribute::position    ? position_out
@@ -317,7 +320,7 @@ void Emitter::store_attribute(Value v, const Inst& inst) {
     if (patch && store_patch_selected(inst))
         return;
     if (const Id pointer = output_pointer(inst.imm, patch, true); pointer != 0)
-        module.none(spv::Op::OpStore, pointer, f(args[0]));
+        module.none(spv::Op::OpStore, pointer, output());
     // other addresses are dropped, as outputs are that no later stage declares
 }
 

@@ -627,6 +627,7 @@ void Emitter::store_array(const Inst& inst, StorageClass storage) {
     }
     if (storage == StorageClass::Workgroup)
         (void)shared_variable();
+    const auto word_of = [&](Value v) { return storage == StorageClass::Private ? stored(v) : u(v); };
     const Id address = u(args[0]);
     const Id first = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), address, c(2));
     if (storage == StorageClass::Workgroup && shared_wide) {
@@ -662,13 +663,13 @@ void Emitter::store_array(const Inst& inst, StorageClass storage) {
             return;
         }
         const Id old = load(Basic::U32, pointer);
-        const Id merged = module.op(spv::Op::OpBitFieldInsert, t(Basic::U32), old, u(args[1]), bit, c(bits));
-        module.none(spv::Op::OpStore, pointer, merged);
+        const Id word = module.op(spv::Op::OpBitFieldInsert, t(Basic::U32), old, word_of(args[1]), bit, c(bits));
+        module.none(spv::Op::OpStore, pointer, word);
         return;
     }
     for (u32 i = 0; i < count; ++i) {
         const Id index = i == 0 ? first : module.op(spv::Op::OpIAdd, t(Basic::U32), first, c(i));
-        module.none(spv::Op::OpStore, array_word(storage, index), u(args[1 + i]));
+        module.none(spv::Op::OpStore, array_word(storage, index), word_of(args[1 + i]));
     }
 }
 

@@ -76,6 +76,7 @@ Result<Translation> Emitter::run() {
     declare_interface();
     find_spills();
     declare_phis();
+    find_repairs();
     for (u32 i = 0; i < structure.flag_count; ++i)
         flags.push_back(module.local(t(Basic::Bool), module.constant_false()));
     statements(structure.first);
@@ -125,17 +126,6 @@ Basic Emitter::float_basic(Value v) const {
     default:
         return Basic::F32;
     }
-}
-
-// A choice between the words of -1.0 and 0 is one between -1.0 and -0.0 to a compiler that drops signs of zeros.
-Id Emitter::choice(Value v) {
-    constexpr u32 minus_one = 0xbf800000, minus_zero = 0x80000000;
-    if (!repairs_zeros || !is_const(v) || ir[v].type != Type::U32)
-        return u(v);
-    const u32 word = ir.const_word(v);
-    if (word != minus_one && word != minus_zero)
-        return u(v);
-    return module.op(spv::Op::OpBitwiseOr, t(Basic::U32), root(root_flags, Basic::U32), c(word));
 }
 
 void Emitter::note_constant(Value v) {
@@ -192,7 +182,7 @@ Id Emitter::f(Value v) {
 
 void Emitter::define_u(Value v, Id id) {
     if (spill[v.id] != 0) {
-        module.none(spv::Op::OpStore, spill[v.id], id);
+        module.none(spv::Op::OpStore, spill[v.id], kept(v, id));
         slots[v.id].integer = {id, block_serial};
     } else {
         slots[v.id].integer = {id, everywhere};
@@ -278,7 +268,8 @@ void Emitter::phi_copies(BlockId from, BlockId to) {
             break;
         const Value source = ir.args(ir.insts[id])[which];
         if (source.id != id)
-            copies.emplace_back(phi_variables[id], u(source));
+            copies.emplace_back(phi_variables[id],
+                                leaves_loop(source, to) ? kept(source, chosen(source)) : chosen(source));
     }
     for (const auto& [variable, value] : copies)
         module.none(spv::Op::OpStore, variable, value);
@@ -303,7 +294,7 @@ void Emitter::block(BlockId b) {
         if (ir.insts[id].op != Op::Phi)
             instruction(Value{id});
         else if (spill[id] != 0)
-            reload(Value{id});
+            phi_of_loop(Value{id});
         else
             slots[id].integer = {load(integer_basic(Value{id}), phi_variables[id]), everywhere};
     }
@@ -448,6 +439,8 @@ void Emitter::loop_statement(const Statement& s) {
     branch(proceed);
     constructs.pop_back();
     begin_block(proceed);
+    if (turn_zero != 0)
+        module.none(spv::Op::OpStore, turn_zero, root(root_flags, Basic::U32));
     branch(head);
     begin_block(merge);
 }
@@ -470,10 +463,10 @@ void Emitter::instruction(Value v) {
     case Op::Select: {
         const Value yes = arg(v, 1), no = arg(v, 2);
         const auto floats = [&](Value x) { return slots[x.id].floating.valid_in != 0 && slots[x.id].integer.id == 0; };
-        if (inst.type != Type::U1 && (floats(yes) || floats(no)))
+        if (inst.type != Type::U1 && !repaired(yes) && !repaired(no) && (floats(yes) || floats(no)))
             define_f(v, select(float_basic(v), b(arg(v, 0)), f(yes), f(no)));
         else
-            define_u(v, select(integer_basic(v), b(arg(v, 0)), choice(yes), choice(no)));
+            define_u(v, select(integer_basic(v), b(arg(v, 0)), chosen(yes), chosen(no)));
         return;
     }
     default:

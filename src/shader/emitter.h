@@ -108,7 +108,6 @@ private:
     [[nodiscard]] Id flush(Id value, bool wanted);
     [[nodiscard]] Id flushed(Id value);
     [[nodiscard]] Id term(Value v);
-    [[nodiscard]] Id choice(Value v);
     [[nodiscard]] Id shift(spv::Op op, Value value, Value count);
     [[nodiscard]] Id compare_float(u32 mods, Id a, Id b);
     [[nodiscard]] Id float_to_integer(Id value, bool wide_source, bool wide, bool is_signed, u32 mods);
@@ -119,6 +118,18 @@ private:
     void pack_halves(Value v, Id low, Id high, u32 mods);
     void bit_field(Value v, const ir::Inst& inst);
     void reciprocal64(Value v, const ir::Inst& inst);
+
+    // --- emit_repair.cpp
+    void find_repairs();
+    [[nodiscard]] bool repaired(Value v) const;
+    [[nodiscard]] Id chosen(Value v);
+    [[nodiscard]] Id unknown_zero();
+    [[nodiscard]] bool in_left_loop(Value v) const;
+    [[nodiscard]] bool leaves_loop(Value v, ir::BlockId to) const;
+    [[nodiscard]] Id kept(Value v, Id id);
+    [[nodiscard]] Id stored(Value v) { return kept(v, chosen(v)); } // to a variable that the compiler may take apart
+    void phi_of_loop(Value v);
+    [[nodiscard]] Id merged(Basic basic, Id id, Id zero);
 
     // --- emit_float.cpp: mods are the operation's
     struct Sum {
@@ -267,8 +278,11 @@ private:
     std::optional<Error> error;
 
     std::vector<Slot> slots;
-    std::vector<Id> spill;         // variable of a value that is used outside the loop that defines it
-    std::vector<Id> phi_variables; // by value id
+    std::vector<Id> spill;          // variable of a value that is used outside the loop that defines it
+    std::vector<Id> phi_variables;  // by value id
+    std::vector<u8> from_constants; // by value id: computed from constants alone
+    u32 unknown_zeros = 0;
+    Id turn_zero = 0;              // variable: 0, which a compiler does not know
     std::vector<Id> flags;         // Structure's flags
     std::vector<ir::BlockId> home; // block that defines a value
     u32 block_serial = 1;          // of the SPIR-V block being written

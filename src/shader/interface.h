@@ -132,6 +132,7 @@ struct Options {
     bool unfused_multiply_add = false;     // the device's fma rounds twice: kernels compute it another way
     bool denormal_modes = false;           // singles: the device flushes or keeps denormals as the module says
     bool drops_added_zeros = false;        // the device's compiler takes x + 0 for x and the like: kernels repair signs
+    bool mixes_left_loops = false;         // the device's compiler gives lanes that left a loop values of later turns
     bool transform_feedback = false;       // the device captures what Program::feedback says
     bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };

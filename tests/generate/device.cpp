@@ -18,7 +18,8 @@ shader::Options translation_options(const gpu::Device& device) {
     options.subgroup_size = device.capabilities.subgroup_size;
     options.validate = true;
     options.denormal_modes = device.capabilities.denormal_modes;
-    options.unfused_multiply_add = options.drops_added_zeros = device.capabilities.cpu_device;
+    options.unfused_multiply_add = options.drops_added_zeros = options.mixes_left_loops =
+        device.capabilities.cpu_device;
     return options;
 }
 

@@ -40,6 +40,7 @@ public:
         options.denormal_modes = device->capabilities.denormal_modes;
         options.unfused_multiply_add = device->capabilities.unfused_multiply_add;
         options.drops_added_zeros = device->capabilities.drops_added_zeros;
+        options.mixes_left_loops = device->capabilities.mixes_left_loops;
         auto translation = shader::translate(program, {}, options);
         if (!translation)
             return translation.error().message;

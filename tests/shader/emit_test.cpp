@@ -341,7 +341,7 @@ TEST(Emit, EveryOperationValidatesInEveryStage) {
             for (unsigned variant = 0; variant < 3; ++variant) {
                 Options options;
                 options.exact_denormals = variant == 1;
-                options.unfused_multiply_add = options.drops_added_zeros = variant == 1;
+                options.unfused_multiply_add = options.drops_added_zeros = options.mixes_left_loops = variant == 1;
                 options.denormal_modes = variant != 0;
                 options.indexed_banks_by_address = variant == 1;
                 options.subgroup_size = variant == 2 ? 8 : 32;
