@@ -158,6 +158,60 @@ TEST(Program, IdentityIsContentNotAddress) { // GFX-007
     EXPECT_NE(identity(*parse(control.bytes(), first.bytes())), identity(*parse(control.bytes(), second.bytes())));
 }
 
+TEST(Program, EveryStagesFields) { // GFX-004, GFX-130: length, constants, code, stage, group size
+    const u32 sph_words[] = {0x60461, 0x61462, 0x61061, 0x60861, 0x60c61};
+    for (u32 stage = 0; stage < stage_count; ++stage) {
+        Blob control = vendor_control(0x1c0, 0x1f0, stage);
+        control.word(0x20, 0x850).word(0x6fc, 0x30).word(0x70c, 24);
+        control.word(0x748, 16).word(0x74c, 8).word(0x750, 4).word(0x754, 0);
+        if (stage != 5)
+            control.word(0x748, 0).word(0x74c, 0).word(0x750, 0);
+        const Blob area = stage == 5 ? Blob(0x200).word(0, 0x12345679).word(0x100, 0x1f).word(0x1c0, 77)
+                                     : graphics_area(0x200, sph_words[stage]).word(0x1c0, 77);
+        EXPECT_EQ(*control_section_size(control.bytes()), 0x850u);
+        EXPECT_EQ(*gpu_area_size(control.bytes()), 0x1f0u);
+        const auto program = parse(control.bytes(), area.bytes());
+        ASSERT_TRUE(program) << stage << program.error().message;
+        EXPECT_EQ(static_cast<u32>(program->stage), stage);
+        EXPECT_EQ(program->control.size(), 0x850u);
+        EXPECT_EQ(program->code.data() + program->code.size(), area.bytes().data() + 0x1c0) << stage;
+        EXPECT_EQ(program->constants.data(), area.bytes().data() + 0x1c0);
+        EXPECT_EQ(program->constants.size(), 0x30u);
+        EXPECT_EQ(program->register_count, 24u);
+        EXPECT_EQ(program->workgroup_size, stage == 5 ? (std::array<u32, 3>{16, 8, 4}) : (std::array<u32, 3>{1, 1, 1}));
+    }
+}
+
+TEST(Program, SectionsOfEveryLengthThatIsSeen) { // GFX-146
+    for (const u32 length : {0x7d0u, 0x7d1u, 0x848u, 0x850u, 0x880u, 0x11d0u}) {
+        Blob control = vendor_control(0x100, 0x100, 0);
+        control.word(0x20, length).word(length, 0);
+        EXPECT_EQ(*control_section_size(control.bytes()), length);
+        const Blob area = graphics_area(0x100, 0x60461);
+        const auto program = parse(control.bytes(), area.bytes());
+        ASSERT_TRUE(program) << program.error().message;
+        EXPECT_EQ(program->control.size(), std::min(length, 0x880u));
+    }
+    // +0x718 is another state in fragment programs, and tessellation parameters in evaluation programs only.
+    for (const auto& [sph, word] : {std::pair(0x61462u, 0x10000u), {0x61462u, 0x202u}, {0x60461u, 0x202u}}) {
+        const auto program =
+            parse(vendor_control(0x100, 0x100, 0).word(0x718, word).bytes(), graphics_area(0x100, sph).bytes());
+        ASSERT_TRUE(program) << program.error().message;
+        EXPECT_EQ(program->tessellation, Tessellation{}) << std::hex << sph;
+    }
+    const auto evaluation =
+        parse(vendor_control(0x100, 0x100, 0).word(0x718, 0x202).bytes(), graphics_area(0x100, 0x60c61).bytes());
+    ASSERT_TRUE(evaluation);
+    EXPECT_EQ(evaluation->tessellation.domain, TessDomain::Quads);
+    // Assembly text in bytes that are zero otherwise is no transform feedback layout.
+    Blob text = vendor_control(0x100, 0x100, 0);
+    for (u32 at = 0x34; at < 0x58; at += 4)
+        text.word(at, 0x21212121 + at);
+    const auto program = parse(text.bytes(), graphics_area(0x100, 0x60461).bytes());
+    ASSERT_TRUE(program);
+    EXPECT_FALSE(program->feedback);
+}
+
 TEST(Program, ErrorsNameTheField) {
     const Blob area = graphics_area(0x100, 0x60461);
     const auto message = [&](const Blob& control, Bytes gpu_area) {
