@@ -1,6 +1,7 @@
 // Bindings: programs, buffers, handles, pools, render targets.
 #include "nvn/command_buffer.h"
 #include "nvn/entry_points.h"
+#include "nvn/host.h"
 #include "nvn/report.h"
 
 #include <algorithm>
@@ -80,6 +81,22 @@ void bind_handles(NVNcommandBuffer* cmdBuf, const char* call, HandleKind kind, N
     record_array(cmdBuf, call,
                  BindHandles{{}, kind, static_cast<Stage>(stage), static_cast<u8>(first), static_cast<u8>(count)},
                  words.data(), static_cast<u32>(count) * u32{sizeof(u32)});
+}
+
+// Their prototypes are known from their siblings only: an array of handles, which the GPU reads when the command is
+// executed. One that it cannot reach is read here.
+template <class Handle>
+void bind_handles_deferred(NVNcommandBuffer* cmdBuf, const char* call, HandleKind kind, NVNshaderStage stage, int first,
+                           int count, const Handle* handles) {
+    static_assert(sizeof(Handle) == sizeof(u64));
+    const auto address = reinterpret_cast<u64>(handles);
+    const u64 bytes = static_cast<u64>(std::max(count, 0)) * sizeof(u64);
+    if (count <= 0 || !handles || !host().memory.bytes(GuestAddress{address}, bytes))
+        return bind_handles(cmdBuf, call, kind, stage, first, count, handles);
+    if (range_ok(call, stage, first, count, handle_slots[static_cast<unsigned>(kind)]))
+        record(cmdBuf, call,
+               BindHandlesDeferred{
+                   {}, kind, static_cast<Stage>(stage), static_cast<u8>(first), static_cast<u8>(count), address});
 }
 
 } // namespace
@@ -177,8 +194,8 @@ void nvnCommandBufferBindSeparateSamplers(NVNcommandBuffer* cmdBuf, NVNshaderSta
     bind_handles(cmdBuf, __func__, HandleKind::SeparateSampler, stage, first, count, handles);
 }
 
-// --- Deferred binds: prototypes inferred from their siblings. They may take effect with the next draw at the latest,
-// which binding at once does. ---
+// --- Deferred binds: prototypes inferred from their siblings. Buffers may take effect with the next draw at the
+// latest, which binding at once does. ---
 
 void nvnCommandBufferBindUniformBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                                 const NVNbufferRange* buffers) {
@@ -190,19 +207,19 @@ void nvnCommandBufferBindStorageBuffersDeferred(NVNcommandBuffer* cmdBuf, NVNsha
 }
 void nvnCommandBufferBindTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                           const NVNtextureHandle* textures) {
-    nvnCommandBufferBindTextures(cmdBuf, stage, first, count, textures);
+    bind_handles_deferred(cmdBuf, __func__, HandleKind::Texture, stage, first, count, textures);
 }
 void nvnCommandBufferBindImagesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                         const NVNimageHandle* images) {
-    nvnCommandBufferBindImages(cmdBuf, stage, first, count, images);
+    bind_handles_deferred(cmdBuf, __func__, HandleKind::Image, stage, first, count, images);
 }
 void nvnCommandBufferBindSeparateTexturesDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                                   const NVNseparateTextureHandle* handles) {
-    nvnCommandBufferBindSeparateTextures(cmdBuf, stage, first, count, handles);
+    bind_handles_deferred(cmdBuf, __func__, HandleKind::SeparateTexture, stage, first, count, handles);
 }
 void nvnCommandBufferBindSeparateSamplersDeferred(NVNcommandBuffer* cmdBuf, NVNshaderStage stage, int first, int count,
                                                   const NVNseparateSamplerHandle* handles) {
-    nvnCommandBufferBindSeparateSamplers(cmdBuf, stage, first, count, handles);
+    bind_handles_deferred(cmdBuf, __func__, HandleKind::SeparateSampler, stage, first, count, handles);
 }
 
 // --- Pools, memory ---

@@ -94,18 +94,36 @@ void Executor::on(const stream::BindTexture& r, const Record&) {
         stage->textures[r.index] = r.handle;
     g_->dirty |= dirty::handles;
 }
+std::span<u32> Executor::handle_table(stream::Stage stage, stream::HandleKind kind) {
+    StageBindings* s = stage_of(*g_, stage);
+    if (!s)
+        return {};
+    const std::span<u32> tables[] = {s->textures, s->separate_textures, s->separate_samplers, s->images};
+    const auto index = static_cast<std::size_t>(kind);
+    return index < std::size(tables) ? tables[index] : std::span<u32>();
+}
 void Executor::on(const stream::BindHandles& r, const Record& record) {
-    StageBindings* stage = stage_of(*g_, r.stage);
-    if (!stage)
-        return;
-    const std::span<u32> tables[] = {stage->textures, stage->separate_textures, stage->separate_samplers,
-                                     stage->images};
-    const auto kind = static_cast<std::size_t>(r.kind);
-    if (kind >= std::size(tables))
-        return;
+    const auto table = handle_table(r.stage, r.kind);
     const auto handles = record.tail<stream::BindHandles, u32>();
-    for (u32 i = 0; i < handles.size() && r.first + i < tables[kind].size(); ++i)
-        tables[kind][r.first + i] = handles[i];
+    for (u32 i = 0; i < handles.size() && r.first + i < table.size(); ++i)
+        table[r.first + i] = handles[i];
+    g_->dirty |= dirty::handles;
+}
+// The GPU reads them: what it or an update of the stream writes there before this counts.
+void Executor::on(const stream::BindHandlesDeferred& r, const Record&) {
+    const auto table = handle_table(r.stage, r.kind);
+    constexpr u64 handle_bytes = 8; // whose upper half is dropped (OBJ-220)
+    settle_for_cpu(r.address, handle_bytes * r.count);
+    std::vector<std::byte> copy;
+    const auto bytes = guest_bytes(r.address, handle_bytes * r.count, copy);
+    if (!bytes) {
+        log::error_once("deferred bind: {} handles at {:#x} lie in no memory pool", r.count, r.address);
+        return;
+    }
+    for (u32 i = 0; i < r.count && r.first + i < table.size(); ++i) {
+        const auto updated = updates_.word(r.address + handle_bytes * i);
+        table[r.first + i] = updated ? *updated : *read_at<u32>(*bytes, static_cast<u32>(handle_bytes * i));
+    }
     g_->dirty |= dirty::handles;
 }
 void Executor::on(const stream::SetTexturePool& r, const Record&) {

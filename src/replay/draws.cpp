@@ -29,13 +29,19 @@ bool is_strip(VkPrimitiveTopology t) {
            t == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY;
 }
 
-// Indices of a primitive that Vulkan lacks, as a list or strip that it has. at(i): the i-th index of the draw.
+// Indices of a primitive that Vulkan lacks, as a list or strip that it has. at(i): the i-th index of the draw. The
+// triangles wind as the primitive does and have its provoking vertex as their first or last (GFX-169).
 template <class At>
-void lower(Lowering lowering, u32 count, At&& at, std::vector<u32>& out) {
+void lower(Lowering lowering, u32 count, bool provoking_last, At&& at, std::vector<u32>& out) {
+    constexpr u32 quads[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 1, 3, 1, 2, 3}};
+    const auto triangle = [&](u32 a, u32 b, u32 c) {
+        for (const u32 i : {a, b, c})
+            out.push_back(at(i));
+    };
     switch (lowering) {
     case Lowering::QuadList:
         for (u32 i = 0; i + 3 < count; i += 4)
-            for (const u32 corner : {0u, 1u, 2u, 0u, 2u, 3u})
+            for (const u32 corner : quads[provoking_last])
                 out.push_back(at(i + corner));
         break;
     case Lowering::LineLoop:
@@ -44,12 +50,13 @@ void lower(Lowering lowering, u32 count, At&& at, std::vector<u32>& out) {
         if (count > 1)
             out.push_back(at(0));
         break;
-    case Lowering::TriangleFan:
-        for (u32 i = 1; i + 1 < count; ++i) {
-            out.push_back(at(0));
-            out.push_back(at(i));
-            out.push_back(at(i + 1));
-        }
+    case Lowering::TriangleFan: // the first behind the common one, or the last
+        for (u32 i = 1; i + 1 < count; ++i)
+            provoking_last ? triangle(0, i, i + 1) : triangle(i, i + 1, 0);
+        break;
+    case Lowering::Polygon: // always its first
+        for (u32 i = 1; i + 1 < count; ++i)
+            provoking_last ? triangle(i, i + 1, 0) : triangle(0, i, i + 1);
         break;
     case Lowering::None:
         for (u32 i = 0; i < count; ++i)
@@ -267,24 +274,38 @@ bool Executor::try_prepare_draw(u32 primitive_value, u32 base_vertex, u32 base_i
     return true;
 }
 
+u32 Executor::routed_viewports() const {
+    const Variant* last = nullptr;
+    for (const Stage stage : {Stage::Vertex, Stage::TessEval, Stage::Geometry})
+        if (const Variant* v = stages_[static_cast<std::size_t>(stage)].variant)
+            last = v;
+    u32 count = 1;
+    if (last && last->reflection.writes_viewport_mask && !c_->capturing())
+        for (u32 i = 1; i < stream::viewport_count; ++i)
+            if (g_->viewports[i].width > 0 && g_->viewports[i].height > 0)
+                count = i + 1;
+    return count;
+}
+
 void Executor::draw_arrays(u32 primitive_value, u32 first, u32 count, u32 base_instance, u32 instances) {
     if (count == 0 || instances == 0 || !prepare_draw(primitive_value, first, base_instance))
         return;
     const Lowering lowering = primitive(primitive_value, s_.device->has(gpu::Feature::TriangleFans)).lowering;
     if (lowering == Lowering::None) {
-        s_.device->vk.vkCmdDraw(c_->handle(), count, instances, first, base_instance);
+        draw_each([&] { s_.device->vk.vkCmdDraw(c_->handle(), count, instances, first, base_instance); });
         return;
     }
     std::vector<u32> indices;
     lower(
-        lowering, count, [](u32 i) { return i; }, indices);
+        lowering, count, g_->provoking_last, [](u32 i) { return i; }, indices);
     const auto slice = s_.queue->arena().push(std::as_bytes(std::span(indices)), 16);
     if (!slice || indices.empty())
         return;
     c_->set_index_buffer(*slice, VK_INDEX_TYPE_UINT32);
-    if (c_->prepare_draw())
+    draw_each([&] {
         s_.device->vk.vkCmdDrawIndexed(c_->handle(), static_cast<u32>(indices.size()), instances, 0,
                                        static_cast<i32>(first), base_instance);
+    });
 }
 
 Result<gpu::BufferSlice> Executor::lowered_indices(Lowering lowering, u32 index_type, u64 address, u32 first, u32 count,
@@ -303,17 +324,17 @@ Result<gpu::BufferSlice> Executor::lowered_indices(Lowering lowering, u32 index_
     };
     std::vector<u32> out;
     if (!g_->primitive_restart) {
-        lower(lowering, count, raw, out);
+        lower(lowering, count, g_->provoking_last, raw, out);
     } else {
         for (u32 i = 0; i < count;) { // each run between restarts on its own
             u32 end = i;
             while (end < count && raw(end) != restart)
                 ++end;
             if (end > i) {
-                if (!out.empty() && lowering != Lowering::QuadList && lowering != Lowering::TriangleFan)
+                if (!out.empty() && (lowering == Lowering::None || lowering == Lowering::LineLoop))
                     out.push_back(~0u);
                 lower(
-                    lowering, end - i, [&](u32 k) { return raw(i + k); }, out);
+                    lowering, end - i, g_->provoking_last, [&](u32 k) { return raw(i + k); }, out);
             }
             i = end + 1;
         }
@@ -360,8 +381,8 @@ void Executor::draw_elements(const Elements& e) {
     } else if (!bind_index_buffer(e.index_type, e.indices, e.count)) {
         return;
     }
-    if (c_->prepare_draw())
-        s_.device->vk.vkCmdDrawIndexed(c_->handle(), count, e.instances, 0, e.base_vertex, e.base_instance);
+    draw_each(
+        [&] { s_.device->vk.vkCmdDrawIndexed(c_->handle(), count, e.instances, 0, e.base_vertex, e.base_instance); });
 }
 
 void Executor::draw_indirect(const Indirect& d) {
@@ -417,14 +438,18 @@ void Executor::draw_indirect(const Indirect& d) {
         const auto count = resolve(d.count_address, 4);
         if (!count)
             return;
-        d.indexed ? vk.vkCmdDrawIndexedIndirectCount(h, arguments->buffer, arguments->offset, count->buffer,
-                                                     count->offset, max_draws, stride)
-                  : vk.vkCmdDrawIndirectCount(h, arguments->buffer, arguments->offset, count->buffer, count->offset,
-                                              max_draws, stride);
+        draw_each([&] {
+            d.indexed ? vk.vkCmdDrawIndexedIndirectCount(h, arguments->buffer, arguments->offset, count->buffer,
+                                                         count->offset, max_draws, stride)
+                      : vk.vkCmdDrawIndirectCount(h, arguments->buffer, arguments->offset, count->buffer, count->offset,
+                                                  max_draws, stride);
+        });
         return;
     }
-    d.indexed ? vk.vkCmdDrawIndexedIndirect(h, arguments->buffer, arguments->offset, 1, stride)
-              : vk.vkCmdDrawIndirect(h, arguments->buffer, arguments->offset, 1, stride);
+    draw_each([&] {
+        d.indexed ? vk.vkCmdDrawIndexedIndirect(h, arguments->buffer, arguments->offset, 1, stride)
+                  : vk.vkCmdDrawIndirect(h, arguments->buffer, arguments->offset, 1, stride);
+    });
 }
 
 void Executor::on(const stream::DrawArrays& r, const Record&) {

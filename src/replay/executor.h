@@ -101,6 +101,8 @@ private:
     void on(const stream::BindStorageBuffer&, const Record&);
     void on(const stream::BindTexture&, const Record&);
     void on(const stream::BindHandles&, const Record&);
+    void on(const stream::BindHandlesDeferred&, const Record&);
+    [[nodiscard]] std::span<u32> handle_table(stream::Stage stage, stream::HandleKind kind);
     void on(const stream::SetTexturePool&, const Record&);
     void on(const stream::SetSamplerPool&, const Record&);
     void on(const stream::SetRenderTargets&, const Record&);
@@ -174,6 +176,20 @@ private:
     void on(const stream::Dispatch&, const Record&);
     void on(const stream::DispatchIndirect&, const Record&);
     void draw_arrays(u32 primitive, u32 first, u32 count, u32 base_instance, u32 instances);
+    // Once, or once for each viewport where the program writes a mask of them (ledger SHD-112).
+    template <class Draw>
+    void draw_each(Draw&& draw) {
+        const u32 viewports = routed_viewports();
+        for (u32 v = 0; v < viewports; ++v) {
+            if (v != 0) {
+                root_.viewport = v;
+                c_->set_root(root_);
+            }
+            if (c_->prepare_draw())
+                draw();
+        }
+    }
+    [[nodiscard]] u32 routed_viewports() const;
     struct Elements {
         u32 primitive, index_type, count;
         u64 indices;
@@ -316,6 +332,7 @@ private:
     bool samples_attachment_ = false, stores_in_pass_ = false, draws_in_pass_ = false, barrier_asked_ = false;
     DriverParameters parameters_{};
     gpu::BufferSlice bank_table_{};
+    shader::RootConstants root_{}; // of the last draw
 
     std::array<Target, stream::color_target_count + 1> targets_{};
     VkExtent2D extent_{};

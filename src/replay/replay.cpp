@@ -356,6 +356,7 @@ void Replay::Impl::update_statistics() {
     counted.write_backs = t.write_backs;
     counted.textures_evicted = t.evicted;
     counted.texture_looks = t.looks;
+    counted.image_views = t.views;
     counted.gpu_uploads = t.gpu_uploads;
 }
 

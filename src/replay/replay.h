@@ -58,6 +58,7 @@ struct Statistics {
     u64 programs = 0, translated = 0, failed_translations = 0, translated_at_draw = 0, translation_nanoseconds = 0;
     u64 textures = 0, texture_bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0, textures_evicted = 0;
     u64 gpu_uploads = 0;   // of textures, de-tiled on the GPU
+    u64 image_views = 0;   // made so far
     u64 texture_looks = 0; // times that a storage was compared with what the image has
     u64 presents = 0;
 };

@@ -360,10 +360,12 @@ void Executor::set_root(bool compute) {
     std::copy(g_->outer_levels.begin(), g_->outer_levels.end(), root.outer_levels);
     std::copy(g_->inner_levels.begin(), g_->inner_levels.end(), root.inner_levels);
     std::copy(parameters_.workgroups.begin(), parameters_.workgroups.end(), root.workgroups);
-    if (compute)
+    if (compute) {
         c_->set_compute_root(root);
-    else
+    } else {
         c_->set_root(root);
+        root_ = root;
+    }
 }
 
 } // namespace heaviside::replay

@@ -191,7 +191,7 @@ Primitive primitive(u32 nvn, bool device_has_fans) {
         fan,
         {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, Lowering::QuadList},
         {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, Lowering::None}, // quad strip: the same two triangles per quad
-        fan,                                                    // polygon
+        {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, Lowering::Polygon},
         {VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY, Lowering::None},
         {VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY, Lowering::None},
         {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY, Lowering::None},

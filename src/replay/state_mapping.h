@@ -18,7 +18,7 @@ inline constexpr u8 depth_near_is_minus_w = 0, depth_near_is_zero = 1;
 [[nodiscard]] VkStencilOp stencil_op(u32 nvn_op);
 
 // A primitive of the guest and how Vulkan draws it.
-enum class Lowering : u8 { None, QuadList, LineLoop, TriangleFan }; // the last only where the device has no fans
+enum class Lowering : u8 { None, QuadList, LineLoop, TriangleFan, Polygon }; // fans only where the device has none
 struct Primitive {
     VkPrimitiveTopology topology;
     Lowering lowering;

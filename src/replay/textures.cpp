@@ -395,6 +395,7 @@ Result<VkImageView> Textures::view(Texture& t, const ViewKey& key) {
     auto view = gpu::create_view(*device_, t.image, d);
     if (!view)
         return tl::unexpected(view.error());
+    ++statistics_.views;
     t.views.emplace_back(key, std::move(*view));
     return t.views.back().second.get();
 }

@@ -189,7 +189,7 @@ public:
 
     struct Statistics {
         u64 images = 0, bytes = 0, uploads = 0, upload_bytes = 0, write_backs = 0, evicted = 0, looks = 0,
-            gpu_uploads = 0;
+            gpu_uploads = 0, views = 0;
     };
     [[nodiscard]] Statistics statistics() const;
     [[nodiscard]] const Formats& formats() const { return *formats_; }

@@ -84,11 +84,11 @@ void members(const HandleUse& use, F&& f) {
 template <class F>
 void members(const Reflection& reflection, F&& f) {
     const auto& [stage, banks, handles, reads_global, writes_global, inputs, outputs, writes_depth, writes_sample_mask,
-                 kills, per_sample, writes_layer, writes_viewport_index, writes_point_size, clip_distances,
-                 workgroup_size, shared_bytes] = reflection;
+                 kills, per_sample, writes_layer, writes_viewport_index, writes_point_size, writes_viewport_mask,
+                 clip_distances, workgroup_size, shared_bytes] = reflection;
     f(stage), f(banks), f(handles), f(reads_global), f(writes_global), f(inputs), f(outputs), f(writes_depth);
     f(writes_sample_mask), f(kills), f(per_sample), f(writes_layer), f(writes_viewport_index), f(writes_point_size);
-    f(clip_distances), f(workgroup_size), f(shared_bytes);
+    f(writes_viewport_mask), f(clip_distances), f(workgroup_size), f(shared_bytes);
 }
 template <class F>
 void members(const VariantKey& key, F&& f) {

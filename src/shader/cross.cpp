@@ -97,10 +97,19 @@ static std::vector<u32> with_sized_heap(std::span<const u32> spirv) {
     return out;
 }
 
+u32 msl_version(std::span<const u32> spirv) {
+    constexpr u32 image_texel_pointer = 60;
+    constexpr std::size_t header = 5;
+    for (std::size_t at = header; at < spirv.size() && (spirv[at] >> 16) != 0; at += spirv[at] >> 16)
+        if ((spirv[at] & 0xffff) == image_texel_pointer)
+            return SPVC_MAKE_MSL_VERSION(3, 1, 0);
+    return SPVC_MAKE_MSL_VERSION(2, 4, 0);
+}
+
 Result<std::string> to_msl(std::span<const u32> spirv) {
     const std::vector<u32> sized = with_sized_heap(spirv);
-    return compile(sized, SPVC_BACKEND_MSL, [](spvc_compiler_options options) {
-        spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, SPVC_MAKE_MSL_VERSION(2, 4, 0));
+    return compile(sized, SPVC_BACKEND_MSL, [spirv](spvc_compiler_options options) {
+        spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, msl_version(spirv));
         spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS, SPVC_TRUE);
         spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS_TIER, 1); // tier 2
     });
@@ -126,10 +135,11 @@ std::string reflection_json(const Reflection& r) {
     out += fmt::format(
         "],\"reads_global\":{},\"writes_global\":{},\"inputs\":{},\"outputs\":{},\"writes_depth\":{},"
         "\"writes_sample_mask\":{},\"kills\":{},\"per_sample\":{},\"writes_layer\":{},\"writes_viewport_index\":{},"
-        "\"writes_point_size\":{},\"clip_distances\":{},\"workgroup_size\":[{},{},{}],\"shared_bytes\":{}}}",
+        "\"writes_viewport_mask\":{},\"writes_point_size\":{},\"clip_distances\":{},\"workgroup_size\":[{},{},{}],"
+        "\"shared_bytes\":{}}}",
         r.reads_global, r.writes_global, r.inputs, r.outputs, r.writes_depth, r.writes_sample_mask, r.kills,
-        r.per_sample, r.writes_layer, r.writes_viewport_index, r.writes_point_size, r.clip_distances,
-        r.workgroup_size[0], r.workgroup_size[1], r.workgroup_size[2], r.shared_bytes);
+        r.per_sample, r.writes_layer, r.writes_viewport_index, r.writes_viewport_mask, r.writes_point_size,
+        r.clip_distances, r.workgroup_size[0], r.workgroup_size[1], r.workgroup_size[2], r.shared_bytes);
     return out;
 }
 

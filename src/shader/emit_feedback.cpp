@@ -69,6 +69,35 @@ void Emitter::declare_feedback() {
     }
 }
 
+// A primitive is drawn in every viewport whose bit its mask has. Few devices do that: the draw is repeated for each of
+// the viewports, and what its mask does not have there goes beyond the x plane, which clips whatever depth does
+// (SHD-112).
+void Emitter::declare_viewport_mask() {
+    reflection.writes_viewport_mask = true;
+    viewport_mask = module.local(t(Basic::U32), c(1));
+    if (viewport_out == 0) {
+        module.capability(program.stage == Stage::Geometry ? spv::Capability::MultiViewport
+                                                           : spv::Capability::ShaderViewportIndex);
+        viewport_out = builtin(spv::BuiltIn::ViewportIndex, Basic::U32, StorageClass::Output);
+    }
+}
+
+void Emitter::route_to_viewport() {
+    const Id viewport = root(root_viewport, Basic::U32);
+    module.none(spv::Op::OpStore, viewport_out, viewport);
+    if (position_out == 0)
+        return;
+    const Id bit =
+        module.op(spv::Op::OpBitFieldUExtract, t(Basic::U32), load(Basic::U32, viewport_mask), viewport, c(1));
+    const Id without = module.op(spv::Op::OpIEqual, t(Basic::Bool), bit, c(0));
+    (void)guarded(without, 0, [&] {
+        const Id far = cf(1e6f);
+        const std::array parts{far, far, cf(0), cf(1)};
+        module.none(spv::Op::OpStore, position_out, module.constant_composite(t(Basic::F32x4), parts));
+        return Id{0};
+    });
+}
+
 // What the program never writes is captured as zero, and the position as it writes it (GFX-109, GFX-168).
 void Emitter::leave_vertex() {
     for (const FeedbackCopy& copy : feedback_copies) {
@@ -88,6 +117,8 @@ void Emitter::leave_vertex() {
         }
         module.none(spv::Op::OpStore, copy.variable, value);
     }
+    if (viewport_mask != 0)
+        route_to_viewport();
     if (key.viewport_swizzle == identity_swizzle || position_out == 0 || output_vertices != 0)
         return;
     const Id position = load(Basic::F32x4, position_out);

@@ -147,6 +147,8 @@ void Emitter::declare_interface() {
                                                    : spv::Capability::ShaderViewportIndex);
         viewport_out = builtin(BuiltIn::ViewportIndex, Basic::U32, StorageClass::Output);
     }
+    if (written.has(attribute::viewport_mask) && stage != Stage::TessControl)
+        declare_viewport_mask();
     declare_feedback();
     reset_outputs();
     if (stage == Stage::TessControl)
@@ -182,6 +184,8 @@ void Emitter::reset_outputs() {
         module.none(spv::Op::OpStore, layer_out, c(0));
     if (viewport_out != 0)
         module.none(spv::Op::OpStore, viewport_out, c(0));
+    if (viewport_mask != 0)
+        module.none(spv::Op::OpStore, viewport_mask, c(1));
 }
 
 // Pointer to a float of an output; 0 if there is none. `vertex` is only for tessellation control.
@@ -266,7 +270,7 @@ bool Emitter::store_patch_selected(const Inst& inst) {
     return true;
 }
 
-void Emitter::store_attribute(Value v, const Inst& inst) {
+void Emitter::store_attribute(Value, const Inst& inst) {
     const std::span<const Value> args = ir.args(inst);
     const bool patch = (inst.mods & ir::attribute_patch) != 0;
     const auto output = [&] {
@@ -315,8 +319,11 @@ void Emitter::store_attribute(Value v, const Inst& inst) {
         module.none(spv::Op::OpStore, builtin(BuiltIn::PrimitiveId, Basic::U32, StorageClass::Output), u(args[0]));
         return;
     }
-    if (!patch && inst.imm == attribute::viewport_mask)
-        return refuse(v, "the viewport mask output");
+    if (!patch && inst.imm == attribute::viewport_mask) {
+        if (viewport_mask != 0)
+            module.none(spv::Op::OpStore, viewport_mask, u(args[0]));
+        return;
+    }
     if (patch && store_patch_selected(inst))
         return;
     if (const Id pointer = output_pointer(inst.imm, patch, true); pointer != 0)

@@ -86,12 +86,12 @@ bool Emitter::memory(Value v, const Inst& inst) {
 
 Id Emitter::root(u32 member, Basic type) {
     if (root_variable == 0) {
-        static constexpr Basic members[] = {Basic::U32x2, Basic::F32, Basic::F32, Basic::F32, Basic::F32, Basic::U32,
+        static constexpr Basic members[] = {Basic::U32x2, Basic::F32, Basic::U32, Basic::F32, Basic::F32, Basic::U32,
                                             Basic::U32,   Basic::U32, Basic::U32, Basic::U32, Basic::U32, Basic::F32,
                                             Basic::F32,   Basic::F32, Basic::F32, Basic::F32, Basic::F32};
         static constexpr u32 offsets[] = {offsetof(RootConstants, bank_table),
                                           offsetof(RootConstants, y_direction),
-                                          offsetof(RootConstants, reserved),
+                                          offsetof(RootConstants, viewport),
                                           offsetof(RootConstants, point_size),
                                           offsetof(RootConstants, alpha_reference),
                                           offsetof(RootConstants, base_vertex),

@@ -30,6 +30,9 @@ Result<Translation> emit_spirv(const ir::Program& ir, const ir::FlowGraph& graph
 }
 
 Result<Translation> Emitter::run() {
+    if (program.feedback &&
+        (program.stage == Stage::Fragment || program.stage == Stage::Compute || program.stage == Stage::TessControl))
+        return fail("transform feedback of a {} program: none is captured", program::name(program.stage));
     if (program.stage != Stage::Compute) {
         auto decoded = maxwell::decode_sph(program.header);
         if (!decoded)

@@ -162,6 +162,7 @@ private:
     void load_bank(Value v, const ir::Inst& inst);
     [[nodiscard]] Id bank_variable(u8 bank);
     [[nodiscard]] Id bank_word_by_address(u8 bank, Id offset);
+    static constexpr u32 root_viewport = 2;
     static constexpr u32 root_flags = 10;  // member of RootConstants, 0
     static constexpr u32 root_levels = 11; // and the first of six: outer, then inner levels
     [[nodiscard]] Id root(u32 member, Basic type);
@@ -241,6 +242,8 @@ private:
 
     // --- emit_feedback.cpp
     void declare_feedback();
+    void declare_viewport_mask();
+    void route_to_viewport();
     void leave_vertex(); // the stage's outputs are complete: captures them, then swizzles the position
 
     // --- emit_tessellation.cpp
@@ -331,7 +334,7 @@ private:
     std::array<Id, 64> patch_values{};
     Id alpha_variable = 0;
     Id position_in = 0, position_out = 0, clip_in = 0, clip_out = 0, point_size_out = 0, tess_outer = 0, tess_inner = 0;
-    Id depth_out = 0, sample_mask_out = 0, layer_out = 0, viewport_out = 0;
+    Id depth_out = 0, sample_mask_out = 0, layer_out = 0, viewport_out = 0, viewport_mask = 0;
     u32 clip_count = 0;
     bool feedback = false;
     struct FeedbackCopy {

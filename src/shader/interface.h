@@ -84,7 +84,7 @@ struct BankAddress { // RootConstants::bank_table points at BankAddress[stage_co
 struct RootConstants {   // std430 push constants, visible to all stages
     u64 bank_table;      // device address, 0 if no bound shader needs it
     f32 y_direction;     // S2R Y_DIRECTION: -1 where the window's origin is at the lower left, else 1
-    u32 reserved;        // 0
+    u32 viewport;        // of the draw, where the last vertex stage writes a viewport mask
     f32 point_size;      // when the last vertex stage does not write one
     f32 alpha_reference; // for VariantKey::alpha_test
     u32 base_vertex;     // what the guest's vertex ID counts from
@@ -163,7 +163,8 @@ struct Reflection {
     u64 outputs = 0; // varying locations written; fragment: colour targets (bit = location)
     bool writes_depth = false, writes_sample_mask = false, kills = false, per_sample = false;
     bool writes_layer = false, writes_viewport_index = false, writes_point_size = false;
-    u8 clip_distances = 0; // bit n: written
+    bool writes_viewport_mask = false; // the draw is repeated for each viewport: RootConstants::viewport
+    u8 clip_distances = 0;             // bit n: written
     std::array<u32, 3> workgroup_size{1, 1, 1};
     u32 shared_bytes = 0;
 };

@@ -103,7 +103,8 @@ namespace heaviside::stream {
     X(SignalEvent, Fixed)                                                                                              \
     X(WaitEvent, Fixed)                                                                                                \
     X(DebugMarker, Array)                                                                                              \
-    X(Hint, Fixed)
+    X(Hint, Fixed)                                                                                                     \
+    X(BindHandlesDeferred, Fixed)
 
 enum class RecordType : u16 {
     first = 0x4800, // no record
@@ -225,6 +226,14 @@ struct BindHandles {
     HandleKind kind;
     Stage stage;
     u8 first, count; // count 1..handle_slots[kind]
+};
+// The same, of 64-bit handles in memory, which are read when this is executed (ledger SHD-135).
+struct BindHandlesDeferred {
+    Header header;
+    HandleKind kind;
+    Stage stage;
+    u8 first, count;
+    u64 address;
 };
 struct SetTexturePool {
     Header header;

@@ -217,7 +217,8 @@ TEST_F(CommandRecord, HandlesAre32Bits) {
     EXPECT_EQ(recorded.size(), 4u);
 }
 
-// No prototype is known: they do as their siblings without "Deferred".
+// No prototype is known: they do as their siblings without "Deferred", with what the memory holds in the end where the
+// GPU can read it.
 TEST_F(CommandRecord, DeferredBindsBind) {
     const NVNtextureHandle textures[2] = {5, 6};
     const NVNbufferRange range{0x1000, 256};

@@ -11,7 +11,7 @@ namespace {
 using Words = std::array<u32, 4>;
 // NVNtextureTarget.
 constexpr u8 target_1d = 0, target_2d = 1, target_2d_array = 4, target_cube = 8, target_cube_array = 9,
-             target_buffer = 10;
+             target_buffer = 10, target_3d = 2, target_2d_ms = 5;
 constexpr u32 flag_image = 0x8000; // NVNtextureFlags
 
 u32 f(f32 value) {
@@ -266,7 +266,11 @@ TEST_F(Bindings, ImageAtomicsAndReadsAreOfTheSameTexels) {
 TEST_F(Bindings, EmptySlotsReadZero) {
     const auto d = layered(target_2d, 1, 1);
     number_layers(d, 1);
-    put(256, d);
+    for (const u32 id : {188u, 256u, 511u, pool_size_ids - 1}) // where IDs that are cut short would lead
+        put(id, d);
+    EXPECT_EQ(find(fetch_2d, 188, {1, 1, 0, 0})[0], f(1));
+    EXPECT_EQ(find(fetch_2d, 511, {1, 1, 0, 0})[0], f(1));
+    EXPECT_EQ(find(fetch_2d, pool_size_ids - 1, {1, 1, 0, 0})[0], f(1));
     const u64 before = log::error_count();
     EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0})[0], f(1));
     for (const u32 handle : {~0u, 0xfffffu, pool_size_ids, 0xfff00000u | 700u, 700u, 0u})
@@ -276,13 +280,24 @@ TEST_F(Bindings, EmptySlotsReadZero) {
 
 // SHD-151: what is done to an image that is not there reaches no memory.
 TEST_F(Bindings, StoresToMissingImagesGoNowhere) {
+    // ID 701 held an image there, which a program has written; it is gone before the rest.
+    auto gone = image(0x200000, "R32UI", 8, 8);
+    gone.texture.flags = flag_image;
+    put(701, gone);
+    (void)find("SURED.P.2D.ADD.IGN [R0], R3, 0x48", 701, {1, 1, 0, 1});
+    put(701, {});
     std::memset(memory + 0x200000, 0x5a, 0x100000);
-    for (const u32 handle : {~0u, 700u})
+    replay->memory_written(at(0x200000).value, 0x100000);
+    put(702, gone); // the image has the bytes
+    EXPECT_EQ(find(fetch_2d, 702, {1, 1, 0, 0})[0], 0x5a5a5a5au);
+    for (const u32 handle : {~0u, 700u, 701u})
         for (const u32 offset : {0u, 0x1000u, 0x20000u, 0x80000u}) {
             (void)find("SURED.P.1D_BUFFER.ADD.IGN [R0], R3, 0x48", handle, {offset, 0, 0, 1});
             (void)find("SURED.P.2D.ADD.IGN [R0], R3, 0x48", handle, {offset, offset, 0, 1});
             (void)find("SUST.P.2D.IGN [R0], R4, 0x48", handle, {offset, 1, 0, 1});
         }
+    for (const u32 y : {0u, 1u})
+        EXPECT_EQ(find(fetch_2d, 702, {0, y, 0, 0})[0], 0x5a5a5a5au) << y;
     for (u64 i = 0; i < 0x100000; ++i)
         ASSERT_EQ(read<u8>(0x200000 + i), 0x5a);
 }
@@ -354,6 +369,266 @@ TEST_F(Bindings, AnIdCanHoldAnotherKindOfTexture) {
         put(256, flat_one);
         EXPECT_EQ(find(sample_cube, 256, up)[0], 0u); // OBJ-085
         EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0})[0], f(1));
+    }
+}
+
+// REN-026, REN-027: what an ID held before is not what a texture of fewer layers or dimensions is read as.
+TEST_F(Bindings, WhatAnIdHeldBeforeIsGone) {
+    const auto flat_one = layered(target_2d, 1, 1), five = layered(target_2d_array, 5, 5),
+               cubes = layered(target_cube_array, 12, 12);
+    auto volume = layered(target_3d, 4, 1);
+    number_layers(flat_one, 1);
+    number_layers(five, 5);
+    number_layers(cubes, 12);
+    number_layers(volume, 4);
+    const u64 errors = log::error_count();
+    for (const auto& texture : {flat_one, five}) {
+        put(256, volume);
+        EXPECT_EQ(find(fetch_3d, 256, {2, 3, 1, 0})[0], f(2));
+        put(256, cubes);
+        EXPECT_EQ(find(sample_cube, 256, {f(0.1f), f(0.1f), f(1), 0})[0], f(5));
+        EXPECT_EQ(find(sample_cube_array, 256, {1, f(-1), f(0.1f), f(0.1f)})[0], f(8));
+        put(256, texture);
+        EXPECT_EQ(find(fetch_3d, 256, {2, 3, 0, 0})[0], 0u);
+        EXPECT_EQ(find(sample_cube, 256, {f(0.1f), f(0.1f), f(1), 0})[0], 0u);
+        EXPECT_EQ(find(sample_cube_array, 256, {1, f(-1), f(0.1f), f(0.1f)})[0], 0u);
+        EXPECT_EQ(find(fetch_2d, 256, {2, 3, 0, 0})[0], f(1));
+    }
+    put(256, volume); // a slot of another dimension leaves this one alone
+    EXPECT_EQ(find(fetch_2d, 256, {1, 1, 0, 0})[0], 0u);
+    EXPECT_EQ(find(fetch_3d, 256, {2, 3, 1, 0})[0], f(2));
+    EXPECT_EQ(log::error_count(), errors);
+}
+
+// OBJ-082, OBJ-084: an ID that is read through two dimensions in turn has a view for each, made once, gone with the ID.
+TEST_F(Bindings, ViewsOfADimensionAreMadeOnce) {
+    const auto cube = layered(target_cube, 1, 6);
+    number_layers(cube, 6);
+    put(256, cube);
+    const auto both = [&] {
+        EXPECT_EQ(find(fetch_2d, 256, {2, 3, 0, 0})[0], f(1));
+        EXPECT_EQ(find(sample_cube, 256, {f(0.1f), f(0.1f), f(1), 0})[0], f(5));
+    };
+    both();
+    const u64 views = replay->statistics().image_views, textures = replay->statistics().textures;
+    for (int i = 0; i < 50; ++i)
+        both();
+    EXPECT_EQ(replay->statistics().image_views, views);
+    EXPECT_EQ(replay->statistics().textures, textures);
+}
+
+// SHD-133: a handle in a uniform buffer means what the pools that are set then hold. Sampler 5 of one pool clamps, of
+// the other repeats; texture 300 of one pool is 1 and 2 from left to right, of the other 3.
+TEST_F(Bindings, HandlesMeanThePoolsOfTheMoment) {
+    constexpr stream::PoolId other_textures = 11, other_samplers = 12;
+    replay->texture_pool_created(other_textures, 0, pool_size_ids);
+    replay->sampler_pool_created(other_samplers, 0, 64);
+    stream::SamplerDescription s{};
+    s.lod_max = 1000;
+    s.max_anisotropy = 1;
+    s.wrap_s = s.wrap_t = s.wrap_r = 7; // CLAMP_TO_EDGE
+    replay->sampler_registered(sampler_pool, 5, s);
+    s.wrap_s = s.wrap_t = s.wrap_r = 1; // REPEAT
+    replay->sampler_registered(other_samplers, 5, s);
+    const auto halves = layered(target_2d, 1, 1), three = layered(target_2d, 1, 1);
+    Recorder fill;
+    for (const auto& [image, x, width, value] :
+         {std::tuple(halves, 0, 4, 1.0f), std::tuple(halves, 4, 4, 2.0f), std::tuple(three, 0, 8, 3.0f)}) {
+        stream::ClearTexture c{};
+        c.mask = 0xf;
+        c.value[0] = f(value);
+        c.region = {x, 0, 0, width, 8, 1};
+        c.image = image;
+        fill.add(c);
+    }
+    run(fill);
+    put(300, halves);
+    replay->texture_registered(other_textures, 300, three, false);
+    write(0x6000, 300u | 5u << 20);
+    const std::string by_handle = "MOV R2, c[0x4][0x0]\nTEX.B.LZ R4, R0, R2, 0x0, 2D, 0xf";
+    Recorder r;
+    begin(r, by_handle, {f(-3.45f), f(0.5f), 0, 0}); // 0.55 where it repeats
+    uniform(r, stream::Stage::Compute, 1, 0x6000, 256);
+    for (u32 i = 0; i < 4; ++i) {
+        stream::SetTexturePool textures{};
+        textures.pool = i == 3 ? other_textures : texture_pool;
+        r.add(textures);
+        stream::SetSamplerPool samplers{};
+        samplers.pool = i == 1 ? other_samplers : sampler_pool;
+        r.add(samplers);
+        storage(r, stream::Stage::Compute, 0, result + 16 * i, 16);
+        dispatch(r);
+    }
+    run(r);
+    const f32 expected[] = {1, 2, 1, 3};
+    for (u32 i = 0; i < 4; ++i)
+        EXPECT_EQ(read<f32>(result + 16 * i), expected[i]) << i;
+    Recorder later; // sets none: those of the queue
+    dispatch(later);
+    run(later);
+    EXPECT_EQ(read<f32>(result + 48), 3.0f);
+    replay->texture_pool_destroyed(other_textures);
+    replay->sampler_pool_destroyed(other_samplers);
+}
+
+// SHD-135: recorded once, executed with what is in memory each time.
+TEST_F(Bindings, DeferredHandlesAreReadAtExecution) {
+    const auto one = layered(target_2d, 1, 1), two = layered(target_2d_array, 2, 2);
+    number_layers(one, 1);
+    number_layers(two, 2);
+    put(300, one);
+    auto second = two;
+    second.view.first_layer = 1;
+    second.view.layer_count = 1;
+    put(301, second);
+    const auto recorded = [&](bool copied) {
+        Recorder r;
+        begin(r, "TLD.LZ R4, R0, 0xe, 2D, 0xf", {1, 1, 0, 0}); // slot 3
+        if (copied) {                                          // by the GPU, a moment before
+            stream::CopyBufferToBuffer copy{};
+            copy.source = at(0x6100).value;
+            copy.dest = at(0x6000).value;
+            copy.size = 16;
+            r.add(copy);
+        }
+        stream::BindHandlesDeferred b{};
+        b.kind = stream::HandleKind::Texture;
+        b.stage = stream::Stage::Compute;
+        b.first = 2;
+        b.count = 2;
+        b.address = at(0x6000).value;
+        r.add(b);
+        return finish(r)[0];
+    };
+    write(0x6000, std::array<u64, 2>{0, 0x1'0000'0000 | 300});
+    EXPECT_EQ(recorded(false), f(1));
+    write(0x6000, std::array<u64, 2>{0, 301});
+    EXPECT_EQ(recorded(false), f(2));
+    write(0x6100, std::array<u64, 2>{301, 300});
+    EXPECT_EQ(recorded(true), f(1));
+}
+
+// REN-028: each sample of a multisample texture by its number; nothing in the slot reads zero.
+TEST_F(Bindings, SamplesOfMultisampleTextures) {
+    const std::string fetch_sample = "TLD.LZ.MS R4, R0, R2, 0x8, 2D, 0xf";
+    const u64 errors = log::error_count();
+    EXPECT_EQ(find(fetch_sample, ~0u, {1, 1, 2, 0}), Words{});
+    u32 id = 300;
+    for (const char* format : {"R32F", "DEPTH32F"}) {
+        auto d = layered(target_2d_ms, 1, 1, format);
+        d.texture.samples = 4;
+        Recorder r;
+        if (std::string_view(format) == "R32F") {
+            set_targets(r, std::span(&d, 1));
+            r.add(clear(0.75f, 0, 0, 0));
+        } else {
+            set_targets(r, {}, &d);
+            stream::ClearDepthStencil c{};
+            c.depth = 0.75f;
+            c.depth_mask = 1;
+            r.add(c);
+        }
+        run(r);
+        put(++id, d);
+        for (u32 sample = 0; sample < 4; ++sample)
+            EXPECT_EQ(find(fetch_sample, id, {1, 1, sample, 0})[0], f(0.75f)) << format << sample;
+        EXPECT_EQ(find(fetch_2d, id, {1, 1, 0, 0})[0], 0u) << "not through another kind of slot";
+    }
+    EXPECT_EQ(log::error_count(), errors);
+}
+
+// GFX-167: what separate bindings hold is of its own class: unsigned, signed, stencil, depth that is compared.
+TEST_F(Bindings, SeparateTexturesOfEveryClass) {
+    Recorder fill;
+    const auto number = [&](const stream::ImageDescription& d, stream::ClearClass c, Words value) {
+        stream::ClearTexture clear{};
+        clear.value_class = c;
+        clear.mask = 0xf;
+        std::copy(value.begin(), value.end(), clear.value);
+        clear.region = {0, 0, 0, 8, 8, 1};
+        clear.image = d;
+        fill.add(clear);
+    };
+    const auto unsigned_one = layered(target_2d, 1, 1, "RG32UI"), signed_one = layered(target_2d, 1, 1, "RGBA8I");
+    number(unsigned_one, stream::ClearClass::Uint, {0xdeadbeef, 0x00000123, 0, 0});
+    number(signed_one, stream::ClearClass::Sint, {static_cast<u32>(-5), 7, static_cast<u32>(-128), 127});
+    auto depth = layered(target_2d, 1, 1, "DEPTH24_STENCIL8");
+    set_targets(fill, {}, &depth);
+    stream::ClearDepthStencil c{};
+    c.depth = 0.5f;
+    c.depth_mask = 1;
+    c.stencil = 0x5a;
+    c.stencil_mask = 0xff;
+    fill.add(c);
+    run(fill);
+    auto stencil = depth;
+    stencil.view.depth_stencil_mode = 1;
+    put(400, unsigned_one);
+    put(401, signed_one);
+    put(402, stencil);
+    put(403, depth);
+    stream::SamplerDescription compares{};
+    compares.wrap_s = compares.wrap_t = compares.wrap_r = 7;
+    compares.lod_max = 1000;
+    compares.max_anisotropy = 1;
+    compares.compare_mode = 1;
+    compares.compare_func = 2; // LESS: the reference is the smaller
+    replay->sampler_registered(sampler_pool, 9, compares);
+    const auto separately = [&](const std::string& instruction, u8 slot, u32 id, Words at_coordinates) {
+        Recorder r;
+        begin(r,
+              fmt::format("MOV R10, c[0x2][{:#x}]\nLOP.OR R10, R10, c[0x2][0x578]\n", 0x168 + 8 * slot) + instruction,
+              at_coordinates);
+        handles(r, stream::HandleKind::SeparateTexture, slot, {id});
+        handles(r, stream::HandleKind::SeparateSampler, 2, {9u << 20});
+        return finish(r);
+    };
+    const std::string fetch = "TLD.B.LZ R4, R0, R10, 0x0, 2D, 0xf";
+    for (const u8 slot : {u8{0}, u8{22}, u8{23}, u8{31}, u8{100}}) {
+        EXPECT_EQ(separately(fetch, slot, 400, {1, 1, 0, 0}), (Words{0xdeadbeef, 0x123, 0, 1})) << int{slot};
+        EXPECT_EQ(separately(fetch, slot, 401, {1, 1, 0, 0}),
+                  (Words{static_cast<u32>(-5), 7, static_cast<u32>(-128), 127}))
+            << int{slot};
+        EXPECT_EQ(separately(fetch, slot, 402, {1, 1, 0, 0}), (Words{0x5a, 0, 0, 1})) << int{slot};
+    }
+    for (const f32 reference : {0.25f, 0.75f})
+        EXPECT_EQ(separately("MOV R9, R10\nMOV R11, R2\nMOV R10, R9\nTEX.B.LZ.DC R4, R0, R10, 0x0, 2D, 0x1", 3, 403,
+                             {f(0.5f), f(0.5f), f(reference), 0})[0],
+                  reference < 0.5f ? f(1) : 0)
+            << reference;
+    // the same words in a uniform buffer
+    write(0x6000, 400u);
+    Recorder r;
+    begin(r, "MOV R2, c[0x4][0x0]\nTLD.B.LZ R4, R0, R2, 0x0, 2D, 0xf", {1, 1, 0, 0});
+    uniform(r, stream::Stage::Compute, 1, 0x6000, 256);
+    EXPECT_EQ(finish(r), (Words{0xdeadbeef, 0x123, 0, 1}));
+}
+
+// REN-100: a draw that reads its own target through any slot, combined or separate, sees what was drawn before it.
+TEST_F(Bindings, TargetsAreReadThroughEverySlot) {
+    const auto target = layered(target_2d, 1, 1, "RGBA32F");
+    put(500, target);
+    for (const int slot : {0, 31, 128, 255}) { // separate ones from 128 on
+        const std::string handle = slot < 128 ? fmt::format("MOV R8, c[0x2][{:#x}]\n", 0x20 + 8 * slot)
+                                              : fmt::format("MOV R8, c[0x2][{:#x}]\n", 0x168 + 8 * (slot - 128));
+        const auto p = program({full_screen, ".stage fragment\n.target 0 rgba\n.entry main\nmain:\n" + handle +
+                                                 "MOV32I R4, 0x2\nMOV32I R5, 0x3\nTLD.B.LZ R0, R4, R8, 0x0, 2D, 0xf\n"
+                                                 "FADD R0, R0, 1\nEXIT\n"});
+        Recorder r;
+        select_pools(r);
+        set_targets(r, std::span(&target, 1));
+        r.add(clear(0.25f, 0, 0, 1));
+        bind(r, p, all_graphics_bits);
+        handles(r, slot < 128 ? stream::HandleKind::Texture : stream::HandleKind::SeparateTexture,
+                static_cast<u8>(slot < 128 ? slot : slot - 128), {500}, stream::Stage::Fragment);
+        for (int i = 0; i < 2; ++i) {
+            draw(r);
+            barrier(r, 1); // ORDER_PRIMITIVES
+        }
+        draw(r);
+        copy_out(r, target, result, 8, 8);
+        run(r);
+        EXPECT_EQ(read<f32>(result + 16 * (2 + 8 * 3)), 3.25f) << slot;
     }
 }
 
@@ -464,6 +739,35 @@ TEST_F(Buffers, AddressesReachEveryPool) {
     std::free(other);
 }
 
+// SHD-138: the buffer's address is a word of a uniform buffer, which the CPU or an update before it in the stream
+// wrote.
+TEST_F(Buffers, AddressesInUniformBuffersAreFollowed) {
+    const std::string store = "MOV R8, c[0x3][0x38]\nMOV R9, c[0x3][0x3c]\nLDG.E R4, [R8]\nIADD32I R5, R4, 0x64\n"
+                              "STG.E [R8+0x4], R5\nMOV32I R6, 0x5\nRED.E.ADD [R8], R6\nMOV R5, RZ\nMOV R6, RZ";
+    write(0x300000, std::array<u32, 2>{7, 0});
+    write(0x310000, std::array<u32, 2>{9, 0});
+    Recorder r;
+    begin(r, store, {});
+    write(coordinates + 0x38, at(0x300000).value);
+    uniform(r, stream::Stage::Compute, 0, coordinates, 0x40);
+    EXPECT_EQ(finish(r), (Words{7, 0, 0, 0}));
+    EXPECT_EQ((read<std::array<u32, 2>>(0x300000)), (std::array<u32, 2>{12, 107}));
+    Recorder second;
+    begin(second, store, {});
+    uniform(second, stream::Stage::Compute, 0, coordinates, 0x40);
+    stream::UpdateUniformBuffer u{};
+    u.address = at(coordinates).value;
+    u.buffer_size = 0x40;
+    u.offset = 0x38;
+    u.size = 8;
+    const u64 address = at(0x310000).value;
+    const u32 words[] = {static_cast<u32>(address), static_cast<u32>(address >> 32)};
+    second.add(u, std::span<const u32>(words));
+    EXPECT_EQ(finish(second), (Words{9, 0, 0, 0}));
+    EXPECT_EQ((read<std::array<u32, 2>>(0x310000)), (std::array<u32, 2>{14, 109}));
+    EXPECT_EQ((read<std::array<u32, 2>>(0x300000)), (std::array<u32, 2>{12, 107}));
+}
+
 // REN-192: a storage buffer of size 0 goes on to the end of its pool.
 TEST_F(Buffers, StorageOfNoSizeReachesTheEndOfItsPool) {
     Recorder r;
@@ -509,6 +813,25 @@ TEST_F(DriverWords, ComputeProgramsFindSizesAndTables) {
         for (u32 n = 0; n < s[0] * s[1]; ++n)
             EXPECT_EQ(read<Words>(0x8000 + 0x1000 * i + 16 * n), (Words{s[0], s[1], s[2], n})) << i;
     }
+    // The same words by a register, from the bank itself; counts that the GPU wrote a moment ago.
+    const std::string indexed = "S2R R10, SR_TID.X\nLDC R4, c[0x0][R10+0x200]\nLDC R5, c[0x0][R10+0x204]\n"
+                                "LDC R6, c[0x0][R10+0x208]\nMOV R7, c[0x0][0x204]";
+    write(0x5100, std::array<u32, 3>{3, 2, 1});
+    Recorder by_register;
+    begin(by_register, indexed, {});
+    dispatch(by_register, 2, 5, 1);
+    stream::CopyBufferToBuffer copy{};
+    copy.source = at(0x5100).value;
+    copy.dest = at(0x5200).value;
+    copy.size = 12;
+    write(0x5200, std::array<u32, 3>{~0u, ~0u, ~0u});
+    by_register.add(copy);
+    storage(by_register, stream::Stage::Compute, 0, result + 16, 16);
+    indirect.arguments = at(0x5200).value;
+    by_register.add(indirect);
+    run(by_register);
+    EXPECT_EQ(read<Words>(result), (Words{2, 5, 1, 5}));
+    EXPECT_EQ(read<Words>(result + 16), (Words{3, 2, 1, 2})); // REN-160
     Recorder tables;
     begin(tables, "MOV R4, c[0x0][0x320]\nMOV R5, c[0x0][0x328]\nMOV R6, c[0x0][0x260]\nMOV R7, c[0x0][0x264]", {});
     storage(tables, stream::Stage::Compute, 1, 0x8000, 0x123);
@@ -530,8 +853,9 @@ TEST_F(Bindings, HandlesFollowUpdatesOfTheSameSubmission) {
     put(301, second);
     write(0x6000, 300u);
     const std::string by_handle = "MOV R2, c[0x4][0x0]\nTLD.B.LZ R4, R0, R2, 0x0, 2D, 0xf";
+    EXPECT_EQ(find(fetch_2d, 300, {1, 1, 0, 0})[0], f(1)); // changing pools would execute what is recorded
     Recorder r;
-    begin(r, by_handle, {1, 1, 0, 0});
+    begin(r, by_handle, {1, 1, 0, 0}); // nothing has read ID 301 yet: who looks in memory finds 300
     uniform(r, stream::Stage::Compute, 1, 0x6000, 256);
     for (u32 i = 0; i < 1000; ++i) {
         stream::UpdateUniformBuffer u{};

@@ -428,6 +428,36 @@ TEST_F(DrawsTexture, ObeysScissorMaskAndBlending) { // REN-164, REN-166; part of
     EXPECT_EQ(pixel(0, 1, 8), 0x00ff0000u);
 }
 
+TEST_F(DrawsTexture, TakesItsHandleFromThePoolsThatAreSet) { // REN-165: one ID, a texture of its own in each pool
+    constexpr stream::PoolId other = 8;
+    replay->texture_pool_created(other, 0, 1024);
+    for (u32 i = 0; i < 16; ++i)
+        write<u32>(texture_at + 0x1000 + 32 * (i / 4) + 4 * (i % 4), 0xff00ff00u);
+    auto green = image(texture_at + 0x1000, "RGBA8", 4, 4);
+    green.texture.flags = 0x10; // linear
+    green.texture.stride = 32;
+    green.texture.size = 128;
+    replay->texture_registered(other, 300, green, false);
+    Recorder r;
+    const auto image0 = image(target, "RGBA8", 8, 8);
+    set_targets(r, std::span(&image0, 1));
+    r.add(clear(0, 0, 0, 0));
+    draw_texture(r, 300, {0, 0, 4, 4}, {0, 0, 4, 4});
+    stream::SetTexturePool second{};
+    second.pool = other;
+    r.add(second);
+    stream::DrawTexture d{};
+    d.handle = 300 | 300u << 20;
+    const f32 to[] = {4, 0, 8, 4}, from[] = {0, 0, 4, 4};
+    std::copy(std::begin(to), std::end(to), d.target);
+    std::copy(std::begin(from), std::end(from), d.source);
+    r.add(d);
+    copy_out(r, image0, result, 8, 8);
+    run(r);
+    EXPECT_EQ(pixel(1, 0, 8), 0xff000028u);
+    EXPECT_EQ(pixel(5, 0, 8), 0xff00ff00u);
+}
+
 // --- what is not carried out is said
 
 TEST(LostState, IsNamed) { // D10: none in silence

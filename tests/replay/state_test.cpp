@@ -143,7 +143,7 @@ TEST(State, PorterDuffModesAreFixedFactors) { // REN-120: SRC_OVER is mode 8
 TEST(State, QuadsStripsAndPolygons) { // REN-156, REN-157
     EXPECT_EQ(primitive(7, true).lowering, Lowering::QuadList);
     EXPECT_EQ(primitive(8, true).topology, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP);
-    EXPECT_EQ(primitive(9, true).topology, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN);
+    EXPECT_EQ(primitive(9, true).lowering, Lowering::Polygon);
     EXPECT_EQ(primitive(6, false).lowering, Lowering::TriangleFan);
     EXPECT_EQ(primitive(2, true).lowering, Lowering::LineLoop);
 }

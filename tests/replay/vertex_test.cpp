@@ -247,8 +247,51 @@ TEST_F(VertexFetch, IndicesOfEachWidthAtEachAlignment) { // REN-145, REN-154, RE
     constexpr u16 quads = 7, fan = 6;
     for (u16 type = 0; type < 3; ++type) {
         EXPECT_EQ(numbers(triangles, type, places[type], 4), (std::vector<u32>{12, 8, 10})) << type;
-        EXPECT_EQ(numbers(quads, type, places[type], 4), (std::vector<u32>{12, 8, 10, 12, 10, 253})) << type;
+        EXPECT_EQ(numbers(quads, type, places[type], 4), (std::vector<u32>{12, 8, 253, 8, 10, 253})) << type;
         EXPECT_EQ(numbers(fan, type, places[type], 5).size(), 9u) << type;
+    }
+}
+
+class WithoutFans : public VertexFetch {
+protected:
+    gpu::DeviceOptions device_options() override {
+        auto options = VertexFetch::device_options();
+        options.disable += ",triangle_fans";
+        return options;
+    }
+};
+
+TEST_F(WithoutFans, FansAreTrianglesAroundTheirFirstVertex) { // REN-156: from vertex 5; indexed, with a base vertex
+    const auto p = program({ids}, {.feedback = four_words()});
+    const u16 indices[] = {9, 5, 7, 250, 1};
+    write(index_at, indices);
+    for (const bool indexed : {false, true}) {
+        Recorder r;
+        bind(r, p, all_graphics_bits);
+        capture(r, [&] {
+            if (indexed) {
+                stream::DrawElementsInstanced d{};
+                d.primitive = 6;
+                d.index_type = 1;
+                d.count = 5;
+                d.indices = at(index_at).value;
+                d.base_vertex = 3;
+                d.instance_count = 1;
+                r.add(d);
+            } else {
+                stream::DrawArrays d{};
+                d.primitive = 6;
+                d.first = 5;
+                d.count = 5;
+                r.add(d);
+            }
+        });
+        run(r);
+        std::vector<u32> out;
+        for (u32 i = 0; i < read<u32>(control) / 16; ++i)
+            out.push_back(captured_vertex(i)[0]);
+        EXPECT_EQ(out, indexed ? (std::vector<u32>{12, 8, 10, 12, 10, 253, 12, 253, 4})
+                               : (std::vector<u32>{5, 6, 7, 5, 7, 8, 5, 8, 9}));
     }
 }
 
@@ -280,30 +323,43 @@ TEST_F(VertexFetch, IndicesThatTheGpuWroteAMomentAgo) { // REN-155, REN-158, REN
     write(index_at + 0x100, now);
     const u32 record[] = {4, 1, 0, 0, 0};
     write(0x19100, record);
-    Recorder r;
-    const auto copy = [&](u64 from, u64 to, u64 size) {
-        stream::CopyBufferToBuffer c{};
-        c.source = at(from).value;
-        c.dest = at(to).value;
-        c.size = size;
-        r.add(c);
-    };
-    copy(index_at + 0x100, index_at, 4);
-    copy(0x19100, 0x19000, sizeof record);
-    bind(r, p, all_graphics_bits);
-    capture(r, [&] {
-        stream::DrawElementsIndirect d{};
-        d.primitive = 7; // quads
-        d.index_type = 0;
-        d.indices = at(index_at).value;
-        d.arguments = at(0x19000).value;
-        r.add(d);
-    });
-    run(r);
-    std::vector<u32> out;
-    for (u32 i = 0; i < read<u32>(control) / 16; ++i)
-        out.push_back(captured_vertex(i)[0]);
-    EXPECT_EQ(out, (std::vector<u32>{4, 5, 6, 4, 6, 7}));
+    for (const bool indirect : {true, false}) {
+        write(index_at, old);
+        Recorder r;
+        const auto copy = [&](u64 from, u64 to, u64 size) {
+            stream::CopyBufferToBuffer c{};
+            c.source = at(from).value;
+            c.dest = at(to).value;
+            c.size = size;
+            r.add(c);
+        };
+        copy(index_at + 0x100, index_at, 4);
+        if (indirect)
+            copy(0x19100, 0x19000, sizeof record);
+        bind(r, p, all_graphics_bits);
+        capture(r, [&] {
+            if (!indirect) {
+                stream::DrawElements d{};
+                d.primitive = 7;
+                d.index_type = 0;
+                d.count = 4;
+                d.indices = at(index_at).value;
+                r.add(d);
+                return;
+            }
+            stream::DrawElementsIndirect d{};
+            d.primitive = 7; // quads
+            d.index_type = 0;
+            d.indices = at(index_at).value;
+            d.arguments = at(0x19000).value;
+            r.add(d);
+        });
+        run(r);
+        std::vector<u32> out;
+        for (u32 i = 0; i < read<u32>(control) / 16; ++i)
+            out.push_back(captured_vertex(i)[0]);
+        EXPECT_EQ(out, (std::vector<u32>{4, 5, 7, 5, 6, 7}));
+    }
 }
 
 TEST_F(VertexFetch, CountsOfIndirectDrawsAreRead) { // REN-162: the same records with 4, then 60 of at most 7

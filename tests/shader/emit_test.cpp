@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <spirv/unified1/spirv.hpp11>
 
+#include <algorithm>
 #include <set>
 
 namespace heaviside::shader {
@@ -310,6 +311,7 @@ constexpr Line effects[] = {
     {"store_attribute<0x80>.indexed %900, %901", "vgte"},
     {"store_attribute<0x64> %900", "vg"},
     {"store_attribute<0x68> %900", "vg"},
+    {"store_attribute<0x3a0> %900", "vge"},
     {"store_attribute<0x6c> 2.0f", "vge"},
     {"store_attribute<0x2c8> 2.0f", "vge"},
     {"store_attribute<0x0>.patch %900", "t"},
@@ -505,8 +507,50 @@ TEST(Emit, PositionsAreInvariant) {
     }
 }
 
+// SHD-096, SHD-097: no device is allowed to take for granted that there are no NaNs, and minima, maxima and saturation
+// are those that are defined for them.
+TEST(Emit, NotANumberIsKept) {
+    const auto result = emitted(Stage::Fragment, "  %0 = fmin %900, %901\n  %1 = fmax.ftz %0, %901\n  %2 = fsat %1\n"
+                                                 "  store_color<0> %2\n  exit\n");
+    ASSERT_TRUE(result) << result.error().message;
+    bool preserved = false;
+    std::set<u32> functions;
+    const std::vector<u32>& words = result->spirv;
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16) {
+        const u32 op = words[at] & 0xffff;
+        preserved |= op == static_cast<u32>(spv::Op::OpExecutionMode) &&
+                     words[at + 2] == static_cast<u32>(spv::ExecutionMode::SignedZeroInfNanPreserve) &&
+                     words[at + 3] == 32;
+        if (op == static_cast<u32>(spv::Op::OpExtInst))
+            functions.insert(words[at + 4]);
+    }
+    EXPECT_TRUE(preserved);
+    constexpr u32 f_min = 37, f_max = 40, f_clamp = 43, n_min = 79, n_max = 80, n_clamp = 81; // of GLSL.std.450
+    EXPECT_TRUE(functions.contains(n_min) && functions.contains(n_max) && functions.contains(n_clamp));
+    EXPECT_FALSE(functions.contains(f_min) || functions.contains(f_max) || functions.contains(f_clamp));
+}
+
+// GFX-116: a device may run the invocations of a patch one behind the other; what orders them is in the module.
+TEST(Emit, ControlPointsMeetAtTheirBarrier) {
+    const auto result = emitted(Stage::TessControl, "  store_attribute<0x80> %900\n  barrier\n"
+                                                    "  %0 = load_attribute<0x80>.output.vertex 1\n"
+                                                    "  store_attribute<0x84> %0\n  exit\n");
+    ASSERT_TRUE(result) << result.error().message;
+    const std::vector<u32>& words = result->spirv;
+    std::vector<u32> order; // stores and barriers
+    for (std::size_t at = 5; at < words.size(); at += words[at] >> 16)
+        if (const u32 op = words[at] & 0xffff;
+            op == static_cast<u32>(spv::Op::OpControlBarrier) || op == static_cast<u32>(spv::Op::OpStore))
+            order.push_back(op);
+    const u32 barrier = static_cast<u32>(spv::Op::OpControlBarrier), store = static_cast<u32>(spv::Op::OpStore);
+    const auto found = std::find(order.begin(), order.end(), barrier);
+    ASSERT_NE(found, order.end());
+    EXPECT_NE(std::find(order.begin(), found, store), found);
+    EXPECT_NE(std::find(found, order.end(), store), order.end());
+}
+
 TEST(Emit, WhatSpirvCannotSayIsANamedError) {
-    for (const char* body : {"  emit_vertex<2>\n  exit\n", "  store_attribute<0x3a0> 1\n  exit\n"}) {
+    for (const char* body : {"  emit_vertex<2>\n  exit\n"}) {
         const auto result = emitted(Stage::Geometry, body);
         ASSERT_FALSE(result);
         EXPECT_FALSE(result.error().message.empty());
@@ -526,6 +570,18 @@ TEST(Cross, GlslAndMslNameTheEntryPoint) {
     const auto msl = to_msl(result->spirv);
     ASSERT_TRUE(msl) << msl.error().message;
     EXPECT_NE(msl->find("[[position"), std::string::npos);
+}
+
+// GFX-076.
+TEST(Cross, OnlyAtomicsOfImagesNeedANewerMetal) {
+    const auto version = [](const char* body) {
+        const auto result = emitted(Stage::Compute, body);
+        EXPECT_TRUE(result) << body;
+        return result ? msl_version(result->spirv) : 0;
+    };
+    EXPECT_EQ(version("  %0 = image_load.2d.raw.b32 %900, 4, 2\n  store_global.b32 %903, %900\n  exit\n"), 20400u);
+    EXPECT_EQ(version("  %0 = atomic_global.add.u32 %903, %900\n  exit\n"), 20400u);
+    EXPECT_EQ(version("  %0 = image_atomic.2d.raw.b32.add.u32 %900, 4, 2, 1\n  exit\n"), 30100u);
 }
 
 } // namespace
