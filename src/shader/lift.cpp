@@ -38,6 +38,8 @@ class ProgramLifter {
 public:
     ProgramLifter(const program::Program& source, FlowGraph graph) : graph_(std::move(graph)), l_(source, ir_) {
         ir_.stage = source.stage;
+        reads_calls_ = std::ranges::any_of(
+            graph_.code, [](const Instruction& inst) { return inst.opcode() == maxwell::Opcode::GETCRSPTR; });
     }
 
     Result<ir::Program> lift() {
@@ -57,6 +59,8 @@ public:
 
 private:
     Result<void> lift_block(const FlowBlock& block) {
+        if (reads_calls_)
+            l_.b.set_register(scratch::call_stack, l_.b.word(block.calls));
         for (u32 at = block.first; at < block.last;) {
             const u32 end = end_of_guarded_run(at, block.last);
             if (auto lifted = lift_run(at, end); !lifted)
@@ -174,6 +178,7 @@ private:
     }
 
     FlowGraph graph_;
+    bool reads_calls_ = false;
     ir::Program ir_;
     Lifter l_;
     std::vector<ir::BlockId> blocks_; // of each flow block

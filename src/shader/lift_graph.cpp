@@ -85,7 +85,7 @@ class Stacks {
 public:
     struct Node {
         Token token{};
-        u32 target = 0, below = 0, depth = 0;
+        u32 target = 0, below = 0, depth = 0, calls = 0;
     };
     Stacks() : nodes_(1) {}
 
@@ -97,7 +97,8 @@ public:
             return stack;
         const auto [found, added] = ids_.try_emplace({stack, token, target}, static_cast<u32>(nodes_.size()));
         if (added)
-            nodes_.push_back({token, target, stack, nodes_[stack].depth + 1});
+            nodes_.push_back(
+                {token, target, stack, nodes_[stack].depth + 1, nodes_[stack].calls + (token == Token::Call)});
         return found->second;
     }
 
@@ -327,6 +328,7 @@ private:
     Result<void> walk_block(FlowBlockId id, u32 stack) {
         const u32 start = graph_.blocks[id].address;
         graph_.blocks[id].first = index_[start / 8];
+        graph_.blocks[id].calls = stacks_[stack].calls;
         for (u32 address = start;; address = next_address(address)) {
             const u32 index = index_[address / 8];
             if (address != start && leader_[address / 8]) {

@@ -23,6 +23,7 @@ struct FlowCase {
 
 struct FlowBlock {
     u32 address = 0;         // of the first instruction
+    u32 calls = 0;           // on the branch stack where it begins
     u32 first = 0, last = 0; // its instructions: FlowGraph::code[first, last), the ending branch not included
     enum class End : u8 {
         Branch, // to `taken`; `branch` gives a condition if `next` is a block

@@ -85,14 +85,31 @@ struct SystemRegister {
 };
 
 constexpr SystemRegister system_registers[] = {
-    {0x00, Special::LaneId}, {0x11, Special::InvocationId}, {0x12, Special::YDirection}, {0x21, Special::TidX},
-    {0x22, Special::TidY},   {0x23, Special::TidZ},         {0x25, Special::CtaidX},     {0x26, Special::CtaidY},
-    {0x27, Special::CtaidZ}, {0x38, Special::EqMask},       {0x39, Special::LtMask},     {0x3a, Special::LeMask},
-    {0x3b, Special::GtMask}, {0x3c, Special::GeMask},       {0x50, Special::ClockLow},   {0x51, Special::ClockHigh},
+    {0x00, Special::LaneId},   {0x11, Special::InvocationId}, {0x12, Special::YDirection}, {0x21, Special::TidX},
+    {0x22, Special::TidY},     {0x23, Special::TidZ},         {0x25, Special::CtaidX},     {0x26, Special::CtaidY},
+    {0x27, Special::CtaidZ},   {0x38, Special::EqMask},       {0x39, Special::LtMask},     {0x3a, Special::LeMask},
+    {0x3b, Special::GtMask},   {0x3c, Special::GeMask},       {0x50, Special::ClockLow},   {0x51, Special::ClockHigh},
+    {0x01, Special::ClockLow}, {0x52, Special::ClockLow},     {0x53, Special::ClockHigh}, // CLOCK, GLOBALTIMER
 };
 
 Value special(Lifter& l, Special which) {
     return l.b.op(Op::ReadSpecial, {}, static_cast<u32>(which));
+}
+
+// x + width * (y + height * z)
+Value numbered(Lifter& l, Special x, Special y, Special z, Special width, Special height) {
+    const auto row = [&](Special inner, Special count, Value outer) {
+        return l.b.op(Op::IAdd, {special(l, inner), l.b.op(Op::IMul, {special(l, count), outer})});
+    };
+    return row(x, width, row(y, height, special(l, z)));
+}
+
+// Kernels: where generic addresses mean shared (0) or local (1) memory; a window of address 0 is none.
+Value window_register(Lifter& l, u32 window, bool size) {
+    if (!l.program.control.empty() || l.program.stage != Stage::Compute)
+        return l.b.word(0);
+    const Value base = l.bank_word(0, l.b.word(4 * window));
+    return size ? l.select(l.is_zero(base), l.b.word(0), l.b.word(1 << 24)) : base;
 }
 
 // Registers that are more than one word of the IR, or a constant.
@@ -115,15 +132,39 @@ Value composed_register(Lifter& l, u32 number) {
         return l.b.op(Op::Or,
                       {special(l, Special::NtidX), l.b.op(Op::Or, {l.shift_left(special(l, Special::NtidY), 16),
                                                                    l.shift_left(special(l, Special::NtidZ), 26)})});
+    case 0x03: // VIRTID: the warp
+        if (l.program.stage != Stage::Compute)
+            return {};
+        return l.b.op(
+            Op::ShiftRightU,
+            {numbered(l, Special::TidX, Special::TidY, Special::TidZ, Special::NtidX, Special::NtidY), l.b.word(5)});
+    case 0x0f: // ORDERING_TICKET: the workgroup
+        if (l.program.stage != Stage::Compute)
+            return {};
+        return numbered(l, Special::CtaidX, Special::CtaidY, Special::CtaidZ, Special::NctaidX, Special::NctaidY);
+    case 0x2c: // SM_SPA_VERSION: 5.3
+        return l.b.word(0x503);
+    case 0x30: // SWINLO, SWINSZ, SMEMSZ, SMEMBANKS
+    case 0x31:
+        return window_register(l, 0, number == 0x31);
+    case 0x32:
+        return l.b.word(l.program.shared_bytes);
+    case 0x33:
+        return l.b.word(32);
+    case 0x34: // LWINLO, LWINSZ, LMEMLOSZ
+    case 0x35:
+        return window_register(l, 1, number == 0x35);
+    case 0x36:
+        return l.b.word(l.program.local_bytes);
     default:
         return {};
     }
 }
 
 // Facts about the machine itself that code for another one may read but not need: 0.
-constexpr u8 idle_registers[] = {0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x14, 0x18, 0x19, 0x1a, 0x1b, 0x1c,
-                                 0x29, 0x2a, 0x2c, 0x2d, 0x2e, 0x2f, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37,
-                                 0x3d, 0x3e, 0x3f, 0x40, 0x42, 0x44, 0x48, 0x49, 0x4a, 0x4b, 0x52, 0x53};
+constexpr u8 idle_registers[] = {0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0f, 0x14, 0x18,
+                                 0x19, 0x1a, 0x1b, 0x1c, 0x29, 0x2a, 0x2d, 0x2e, 0x2f, 0x37, 0x3d,
+                                 0x3e, 0x3f, 0x40, 0x42, 0x44, 0x48, 0x49, 0x4a, 0x4b};
 
 void s2r(Lifter& l, const Instruction& i) {
     const u32 number = static_cast<u32>(i.operand(Slot::A).value);
@@ -162,11 +203,15 @@ void lepc(Lifter& l, const Instruction& i) {
     l.result(i, l.b.word(i.address()));
 }
 
+// The number of calls on the branch stack, which is known where a block begins (lift.cpp).
 void getcrsptr(Lifter& l, const Instruction& i) {
     l.result(i, l.b.get_register(scratch::call_stack));
 }
-void setcrsptr(Lifter& l, const Instruction& i) {
-    l.b.set_register(scratch::call_stack, l.word(i, Slot::A));
+void setcrsptr(Lifter& l, const Instruction&) {
+    l.unsupported("leaving as many calls as a register says");
+}
+void pret(Lifter& l, const Instruction&) {
+    l.b.set_register(scratch::call_stack, l.b.op(Op::IAdd, {l.b.get_register(scratch::call_stack), l.b.word(1)}));
 }
 void getlmembase(Lifter& l, const Instruction& i) {
     l.result(i, l.b.get_register(scratch::local_base));
@@ -203,7 +248,7 @@ constexpr LiftRow rows[] = {
     {Opcode::SSY, nothing},
     {Opcode::PBK, nothing},
     {Opcode::PCNT, nothing},
-    {Opcode::PRET, nothing},
+    {Opcode::PRET, pret},
     {Opcode::PLONGJMP, nothing},
     {Opcode::PEXIT, nothing},
 };

@@ -91,12 +91,37 @@ private:
             return chance(60) ? texture() : image();
         if (pick < 38)
             return chance(50) ? indexed_constant() : special();
-        if (pick < 41 && (in_loop_ || in_function_))
-            return lines({leave(!in_loop_                       ? "RET"
-                                : in_function_ && chance(30)    ? "RET"
-                                : loop_continues_ && chance(50) ? "CONT"
-                                                                : "BRK")});
-        return arithmetic();
+        if (pick < 42)
+            if (const std::vector<const char*> ways = ways_out(); !ways.empty())
+                return lines({leave(ways[below(static_cast<u32>(ways.size()))])});
+        return pick < 43 ? without_effect() : arithmetic();
+    }
+
+    [[nodiscard]] std::vector<const char*> ways_out() const {
+        std::vector<const char*> ways;
+        if (in_loop_)
+            ways.insert(ways.end(), {loop_continues_ ? "CONT" : "BRK", "BRK"});
+        if (in_function_)
+            ways.push_back("RET");
+        if (may_jump_)
+            ways.push_back("LONGJMP");
+        if (may_exit_)
+            ways.push_back("EXIT");
+        return ways;
+    }
+
+    // What a program does not see, or always sees alike.
+    Statement without_effect() {
+        static constexpr const char* all[] = {"NOP", "DEPBAR {5,3,1}",  "MEMBAR.CTA", "MEMBAR.GL", "MEMBAR.SYS", "SAM",
+                                              "RAM", "CCTL.E.PF1 [R20]"};
+        const u32 pick = below(20);
+        if (pick < std::size(all))
+            return lines({all[pick]});
+        if (pick < 12)
+            return lines({fmt::format("{}LEPC R{}", guard(), data())});
+        if (pick < 16)
+            return lines({fmt::format("GETCRSPTR R{}", data())});
+        return lines({fmt::format("{}CS2R R{}, SR_{}", guard(), data(), chance(50) ? "SM_SPA_VERSION" : "LMEMHIOFF")});
     }
 
     // At most every eighth pixel.
@@ -120,7 +145,8 @@ private:
         Statement result;
         const unsigned count = 1 + below(5);
         const bool in_loop = in_loop_, continues = loop_continues_, in_function = in_function_;
-        switch (below(9)) {
+        const bool jumps = may_jump_, exits = may_exit_;
+        switch (below(10)) {
         case 0:
         case 1:
         case 2:
@@ -146,6 +172,14 @@ private:
             in_loop_ = loop_continues_ = false;
             in_function_ = true;
             break;
+        case 8: {
+            static constexpr const char* ways[] = {"LONGJMP", "EXIT", "RET"};
+            const u32 way = below(3);
+            result.kind = Statement::Kind::Escape;
+            result.selector = ways[way];
+            (way == 0 ? may_jump_ : way == 1 ? may_exit_ : in_function_) = true;
+            break;
+        }
         default:
             result.kind = Statement::Kind::Switch;
             result.selector = fmt::format("R{}", data());
@@ -155,6 +189,8 @@ private:
         in_loop_ = in_loop;
         loop_continues_ = continues;
         in_function_ = in_function;
+        may_jump_ = jumps;
+        may_exit_ = exits;
         return result;
     }
 
@@ -173,7 +209,9 @@ private:
             {"LDG.E", "STG.E", nullptr, layout::scratch_bytes, "[R18]"},
             {"LDS", "STS", "R23", layout::shared_bytes_per_thread, "[R18]"},
         };
-        const Space& space = spaces[below(stage_ == Stage::Compute ? 3 : 2)];
+        Space space = spaces[below(stage_ == Stage::Compute ? 3 : 2)];
+        if (!space.base && chance(30)) // generic addresses
+            space.load = "LD.E", space.store = "ST.E";
         static constexpr struct {
             const char* suffix;
             u32 bytes;
@@ -230,8 +268,10 @@ private:
 
     // What a thread knows of itself.
     Statement special() {
-        static constexpr const char* names[] = {"LANEID", "TID.X",  "CTAID.X", "EQMASK",
-                                                "LTMASK", "LEMASK", "GTMASK",  "GEMASK"};
+        static constexpr const char* names[] = {
+            "LANEID", "TID.X",           "CTAID.X",   "EQMASK", "LTMASK", "LEMASK",   "GTMASK",         "GEMASK",
+            "VIRTID", "ORDERING_TICKET", "TID",       "NTID",   "TID.Y",  "CTAID.Z",  "SM_SPA_VERSION", "SWINLO",
+            "SWINSZ", "SMEMSZ",          "SMEMBANKS", "LWINLO", "LWINSZ", "LMEMLOSZ", "LMEMHIOFF",      "VIRTCFG"};
         if (stage_ != Stage::Compute)
             return indexed_constant();
         return lines({fmt::format("S2R R{}, SR_{}", data(), names[below(std::size(names))])});
@@ -286,12 +326,15 @@ private:
             fmt::format("LOP32I.AND R32, R29, {:#x}", layout::image_width - 1), "SHR.U32 R33, R29, 0x4",
             fmt::format("MOV32I R36, {:#x}", layout::first_image + static_cast<u32>(stage_))};
         static constexpr const char* operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "EXCH"};
-        switch (below(3)) {
+        switch (below(4)) {
         case 0:
             text.push_back(fmt::format("{}SULD.D.2D.IGN R{}, [R32], R36", guard(), data()));
             break;
         case 1:
             text.push_back(fmt::format("{}SUST.D.2D.IGN [R32], R{}, R36", guard(), data()));
+            break;
+        case 2:
+            text.push_back(fmt::format("{}SURED.D.2D.{}.IGN [R32], R{}, R36", guard(), operations[below(6)], data()));
             break;
         default:
             text.push_back(
@@ -528,6 +571,7 @@ private:
     Stage stage_;
     bool textures_ = false;
     bool in_loop_ = false, loop_continues_ = false, in_function_ = false;
+    bool may_jump_ = false, may_exit_ = false; // inside what a LONGJMP, an EXIT leaves
 };
 
 } // namespace

@@ -22,6 +22,7 @@ struct Statement {
         Call,   // `body` is a function of its own; lines may leave it
         Switch, // `selector` chooses between four cases through a jump table: two run `body`, one `otherwise`, one
                 // nothing
+        Escape, // `body` runs once; lines may leave it by `selector`: LONGJMP, EXIT or RET, whatever they are inside of
     };
     Kind kind = Kind::Lines;
     std::vector<std::string> lines;

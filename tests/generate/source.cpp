@@ -54,8 +54,9 @@ private:
             break;
         case Statement::Kind::If: {
             const bool flags = statement.predicate.starts_with("CC");
-            const std::string branch = flags ? fmt::format("BRA {}, then{}", statement.predicate, label)
-                                             : fmt::format("@{} BRA then{}", statement.predicate, label);
+            const std::string branch =
+                flags ? fmt::format("BRA {}, then{}", statement.predicate, label)
+                      : fmt::format("@{} {} then{}", statement.predicate, label % 4 == 3 ? "JMP" : "BRA", label);
             text += fmt::format("    SSY join{}\n    {}\n{}    SYNC\nthen{}:\n{}    SYNC\njoin{}:\n", label, branch,
                                 body(statement.otherwise, loops), label, body(statement.body, loops), label);
             break;
@@ -73,8 +74,12 @@ private:
             break;
         }
         case Statement::Kind::Call:
-            text += fmt::format("    CAL function{}\n", functions_.size());
+            text += fmt::format("    {} function{}\n", label % 2 != 0 ? "JCAL" : "CAL", functions_.size());
             functions_.push_back({&statement.body, loops});
+            break;
+        case Statement::Kind::Escape:
+            text += fmt::format("    P{} away{}\n{}    {}\naway{}:\n", statement.selector, label,
+                                body(statement.body, loops), statement.selector, label);
             break;
         case Statement::Kind::Switch: {
             const std::size_t table = tables_.size();
