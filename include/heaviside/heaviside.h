@@ -173,6 +173,21 @@ HEAVISIDE_API int heaviside_handle_fault(uintptr_t address, int is_write);
  * memory fails on a protected page instead of faulting). Call before each such write. */
 HEAVISIDE_API void heaviside_guest_write_prepare(uintptr_t address, size_t size);
 
+/* A texture object of the guest (an NVNtexture), for hosts that decode pictures into it. */
+typedef struct heaviside_texture {
+    size_t size; /* set to sizeof(heaviside_texture) before the call */
+    int width, height, depth, levels;
+    int format; /* NVNformat */
+} heaviside_texture;
+
+/* HEAVISIDE_ERROR_BAD_ARGUMENT: `texture` is none that is initialised. Works before init. */
+HEAVISIDE_API heaviside_result heaviside_texture_info(const void* texture, heaviside_texture* info);
+
+/* Writes all of level 0 (of layer or slice 0) from rows of red, green, blue and alpha bytes, `stride` bytes apart, 0:
+ * without gaps. For formats of normalised unsigned components that are not compressed; sRGB ones take the bytes as they
+ * are. Work that is submitted later sees it. */
+HEAVISIDE_API heaviside_result heaviside_texture_write_rgba(const void* texture, const void* texels, size_t stride);
+
 /* Nanoseconds between the vsync events that the guest shall see: 1/60 s or 1/target_fps, never the display's period and
  * not the guest's present interval. Ask again after each present: game_fps_divisor_fix changes it. Works before init.
  */

@@ -3,8 +3,13 @@
 #include <nvn/nvn.h>
 
 #include "api/runtime.h"
+#include "nvn/entry_points.h"
 #include "nvn/entry_table.h"
+#include "nvn/mapped.h"
 #include "nvn/runtime.h"
+#include "texture/texel.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <vector>
 
 using namespace heaviside;
 
@@ -35,6 +41,13 @@ thread_local std::string last_error;
 heaviside_result failure(heaviside_result code, std::string message) {
     last_error = std::move(message);
     return code;
+}
+
+const nvn::Texture* guest_texture(const void* texture, const char* call) {
+    return texture ? nvn::as_mapped_valid(static_cast<const NVNtexture*>(texture), call) : nullptr;
+}
+std::string no_texture(const void* texture) {
+    return fmt::format("there is no texture at {}", fmt::ptr(texture));
 }
 
 heaviside_result start_locked(const heaviside_config& config) {
@@ -149,6 +162,43 @@ void heaviside_guest_write_prepare(uintptr_t address, size_t size) {
         return;
     tracker->open(GuestAddress{address}, size);
     tracker->mark(GuestAddress{address}, size);
+}
+
+heaviside_result heaviside_texture_info(const void* texture, heaviside_texture* info) {
+    const nvn::Texture* const t = guest_texture(texture, __func__);
+    if (!t || !info || info->size < sizeof *info)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT, t ? "heaviside_texture_info: no room" : no_texture(texture));
+    const stream::TextureDescription& d = t->description;
+    info->width = static_cast<int>(d.width);
+    info->height = d.height;
+    info->depth = d.depth;
+    info->levels = d.levels;
+    info->format = d.format;
+    return HEAVISIDE_OK;
+}
+
+heaviside_result heaviside_texture_write_rgba(const void* texture, const void* texels, size_t stride) {
+    const nvn::Texture* const t = guest_texture(texture, __func__);
+    if (!t || !texels)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT,
+                       t ? "heaviside_texture_write_rgba: no texels" : no_texture(texture));
+    const stream::TextureDescription& d = t->description;
+    const texture::FormatInfo& format = texture::info(d.format);
+    if (format.kind != texture::Kind::Unorm || texture::is_compressed(format) || d.samples > 1)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT,
+                       fmt::format("a texture of format {} takes no bytes of colours", format.name));
+    const u32 width = d.width, height = std::max<u32>(1, d.height);
+    std::vector<std::byte> rows(u64{width} * height * format.block_bytes);
+    const auto* const in = static_cast<const u8*>(texels);
+    for (u32 y = 0; y < height; ++y)
+        for (u32 x = 0; x < width; ++x) {
+            const u8* const c = in + y * (stride ? stride : size_t{width} * 4) + size_t{x} * 4;
+            texture::encode_texel(format, {c[0] / 255.0, c[1] / 255.0, c[2] / 255.0, c[3] / 255.0},
+                                  rows.data() + (u64{y} * width + x) * format.block_bytes);
+        }
+    const NVNcopyRegion all{0, 0, 0, static_cast<int>(width), static_cast<int>(height), 1};
+    nvn::nvnTextureWriteTexels(static_cast<const NVNtexture*>(texture), nullptr, &all, rows.data());
+    return HEAVISIDE_OK;
 }
 
 uint64_t heaviside_vsync_period_ns(void) {

@@ -268,6 +268,85 @@ TEST_F(Objects, AnIdMeansWhatItsOwnPoolSays) {
     nvnTexturePoolFinalize(&other);
 }
 
+// GFX-066, GFX-067: what a host's video decoder needs of a guest's texture.
+TEST_F(Objects, AHostReadsAndWritesTextures) {
+    NVNtextureBuilder builder;
+    nvnTextureBuilderSetDevice(&builder, &device);
+    nvnTextureBuilderSetDefaults(&builder);
+    nvnTextureBuilderSetTarget(&builder, NVN_TEXTURE_TARGET_2D);
+    nvnTextureBuilderSetFormat(&builder, NVN_FORMAT_RGBA8);
+    nvnTextureBuilderSetSize2D(&builder, 640, 360);
+    nvnTextureBuilderSetStorage(&builder, &pool, texture_place);
+    NVNtexture picture{};
+    ASSERT_TRUE(nvnTextureInitialize(&picture, &builder));
+    heaviside_texture info{};
+    info.size = sizeof info;
+    ASSERT_EQ(heaviside_texture_info(&picture, &info), HEAVISIDE_OK) << heaviside_last_error();
+    EXPECT_EQ(info.width, 640);
+    EXPECT_EQ(info.height, 360);
+    EXPECT_EQ(info.depth, 1);
+    EXPECT_EQ(info.levels, 1);
+    EXPECT_EQ(info.format, NVN_FORMAT_RGBA8);
+    const NVNtexture none{};
+    const std::array<heaviside::u8, 16> bytes{};
+    for (const void* const other :
+         {static_cast<const void*>(&none), static_cast<const void*>(nullptr), reinterpret_cast<const void*>(0x1000)}) {
+        EXPECT_EQ(heaviside_texture_info(other, &info), HEAVISIDE_ERROR_BAD_ARGUMENT);
+        EXPECT_EQ(heaviside_texture_write_rgba(other, bytes.data(), 0), HEAVISIDE_ERROR_BAD_ARGUMENT);
+    }
+    info.size = 4;
+    EXPECT_EQ(heaviside_texture_info(&picture, &info), HEAVISIDE_ERROR_BAD_ARGUMENT);
+    EXPECT_EQ(heaviside_texture_write_rgba(&picture, nullptr, 0), HEAVISIDE_ERROR_BAD_ARGUMENT);
+
+    NVNprogram* const look = program({whole, texel});
+    struct Case {
+        NVNformat format;
+        u32 stored; // of the bytes 0xff 0x00 0x33 0xff
+    };
+    for (const Case& c :
+         {Case{NVN_FORMAT_RGBA8, 0xff3300ff}, Case{NVN_FORMAT_BGRA8, 0xffff0033}, Case{NVN_FORMAT_RGB565, 0x301f}})
+        for (const std::size_t gap : {0, 20}) {
+            nvnTextureBuilderSetFormat(&builder, c.format);
+            nvnTextureBuilderSetSize2D(&builder, 4, 4);
+            NVNtexture small{};
+            ASSERT_TRUE(nvnTextureInitialize(&small, &builder));
+            nvnTexturePoolRegisterTexture(&textures, 256, &small, nullptr);
+            const auto shown = [&] {
+                submit([&](NVNcommandBuffer* list) {
+                    prepare(list, textures);
+                    nvnCommandBufferBindProgram(list, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+                    draw(list);
+                });
+                return pixel();
+            };
+            std::vector<heaviside::u8> texels((16 + gap) * 4, 0x77);
+            for (std::size_t i = 0; i < 16; ++i) { // the upper left texel is pink, each other its number in red
+                const heaviside::u8 color[] = {static_cast<heaviside::u8>(i ? i * 16 : 0xff), 0, 0x33, 0xff};
+                std::memcpy(texels.data() + i / 4 * (16 + gap) + i % 4 * 4, color, 4);
+            }
+            const u32 before = shown();
+            ASSERT_EQ(heaviside_texture_write_rgba(&small, texels.data(), gap ? 16 + gap : 0), HEAVISIDE_OK)
+                << heaviside_last_error();
+            EXPECT_EQ(shown() & 0xff00ffff, 0xff0000ffu) << c.format;
+            EXPECT_NEAR(shown() >> 16 & 0xff, 0x33, 2);
+            u32 stored = 0;
+            std::memcpy(&stored, storage.get() + texture_place, c.format == NVN_FORMAT_RGB565 ? 2 : 4);
+            EXPECT_EQ(stored, c.stored);
+            std::array<u32, 16> read{};
+            const NVNcopyRegion last{3, 3, 0, 1, 1, 1};
+            nvnTextureReadTexels(&small, nullptr, &last, read.data());
+            if (c.format == NVN_FORMAT_RGBA8) {
+                EXPECT_EQ(read[0], 0xff3300f0u);
+            }
+            (void)before;
+            std::memset(storage.get() + texture_place, 0, 0x1000);
+        }
+    nvnTextureBuilderSetFormat(&builder, NVN_FORMAT_RGBA8UI);
+    NVNtexture numbers{};
+    ASSERT_TRUE(nvnTextureInitialize(&numbers, &builder));
+    EXPECT_EQ(heaviside_texture_write_rgba(&numbers, bytes.data(), 0), HEAVISIDE_ERROR_BAD_ARGUMENT);
+}
+
 // SHD-131: fresh IDs round a ring of 12,544, the last one sampled.
 TEST_F(Objects, EveryIdOfALargePoolIsSampled) {
     constexpr int count = 12544;
