@@ -4,7 +4,7 @@
 #include "nvn/host.h"
 #include "nvn/report.h"
 #include "nvn/texture_layout.h"
-#include "texture/tiling.h"
+#include "texture/byte_regions.h"
 
 #include <algorithm>
 #include <vector>
@@ -87,12 +87,14 @@ Result<TexelRange> locate(const Texture& t, const TextureView* view, const NVNco
 
 enum class Access { Read, Write };
 
-// What the sink is told of: the level in each layer of the range.
+// What the sink is told of: the range's bytes in each layer.
 template <class Tell>
 void for_each_layer_range(const Texture& t, const TexelRange& range, Tell tell) {
     const texture::Level& level = range.layout.levels[range.level];
+    const texture::ByteRange bytes = texture::bytes_of_region(range.layout, range.level, range.blocks);
     for (u32 i = 0; i < range.layer_count; ++i)
-        tell(t.description.address + (range.first_layer + i) * range.layout.layer_stride + level.offset, level.size);
+        tell(t.description.address + (range.first_layer + i) * range.layout.layer_stride + level.offset + bytes.from,
+             bytes.to - bytes.from);
 }
 
 bool covers_level(const TexelRange& range) {

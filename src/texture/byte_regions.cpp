@@ -81,4 +81,24 @@ std::vector<BlockRegion> regions_of_bytes(const Layout& layout, u32 index, u64 f
     return out;
 }
 
+ByteRange bytes_of_region(const Layout& layout, u32 index, const BlockRegion& r) {
+    if (r.width == 0 || r.height == 0 || r.depth == 0)
+        return {};
+    const Level& level = layout.levels[index];
+    const u64 first_x = u64{r.x} * layout.block_bytes, end_x = u64{r.x + r.width} * layout.block_bytes;
+    const u64 last_y = r.y + r.height - 1, last_z = r.z + r.depth - 1;
+    if (layout.linear) {
+        const u64 slice = level.size / level.depth;
+        return {r.z * slice + u64{r.y} * layout.pitch + first_x, last_z * slice + last_y * layout.pitch + end_x};
+    }
+    const u32 height = level.block_height_log2, depth = level.block_depth_log2;
+    const u64 block_bytes = u64{gob_bytes} << (height + depth);
+    const u64 gob_rows = (level.blocks_y + gob_height - 1) / gob_height;
+    const u64 high = (gob_rows + (1u << height) - 1) >> height;
+    const auto block = [&](u64 x, u64 y, u64 z) {
+        return ((z >> depth) * high + (y / gob_height >> height)) * level.gobs_x + x / gob_width;
+    };
+    return {block(first_x, r.y, r.z) * block_bytes, (block(end_x - 1, last_y, last_z) + 1) * block_bytes};
+}
+
 } // namespace heaviside::texture

@@ -356,6 +356,34 @@ TEST(Texture, SparseTileLayout) { // OBJ-031, OBJ-040
     EXPECT_GT(whole, nvnTextureBuilderGetStorageSize(&builder));
 }
 
+TEST(Texture, SparseTilesOfTexturesAndBuildersAgree) { // OBJ-030: with the flag or without, whatever was in the answer
+    Device device;
+    Pool pool(device, 8 << 20);
+    struct Case {
+        NVNformat format;
+        int tile_width, tile_height, tiled_levels; // of 1024 x 1024 with all its levels: those of a tile and more
+    };
+    for (const Case& c : {Case{NVN_FORMAT_RGBA8, 128, 128, 4}, Case{NVN_FORMAT_RGBA_DXT1, 512, 256, 2},
+                          Case{NVN_FORMAT_BPTC_UNORM, 256, 256, 3}, Case{NVN_FORMAT_RGBA_ASTC_6x6, 384, 384, 2},
+                          Case{NVN_FORMAT_RGBA_ASTC_8x8, 512, 512, 2}})
+        for (const int flags : {0, int{NVN_TEXTURE_FLAGS_SPARSE}}) {
+            NVNtextureBuilder builder = builder_2d(1024, 1024, c.format);
+            nvnTextureBuilderSetLevels(&builder, 11);
+            nvnTextureBuilderSetFlags(&builder, flags);
+            const NVNtexture texture = make(builder, pool);
+            NVNtextureSparseTileLayout of_builder, of_texture;
+            std::memset(&of_builder, 0xCC, sizeof of_builder);
+            std::memset(&of_texture, 0x11, sizeof of_texture);
+            nvnTextureBuilderGetSparseTileLayout(&builder, &of_builder);
+            nvnTextureGetSparseTileLayout(&texture, &of_texture);
+            EXPECT_EQ(std::memcmp(&of_builder, &of_texture, sizeof of_builder), 0) << c.format;
+            EXPECT_EQ(of_texture.tileWidth, c.tile_width) << c.format;
+            EXPECT_EQ(of_texture.tileHeight, c.tile_height) << c.format;
+            EXPECT_EQ(of_texture.tileDepth, 1);
+            EXPECT_EQ(of_texture.numTiledLevels, c.tiled_levels) << c.format;
+        }
+}
+
 TEST(TextureView, FieldsAreUnsetUntilSet) { // GFX-197
     test::load_procs();
     NVNtextureView view;

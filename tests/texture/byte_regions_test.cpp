@@ -80,6 +80,45 @@ TEST(ByteRegions, HoldEveryTexelOfTheRange) {
     }
 }
 
+TEST(ByteRegions, AreFoundForEveryRegion) { // OBJ-169: against every byte of every texel
+    std::mt19937 random(5);
+    const auto below = [&](u32 n) { return static_cast<u32>(random() % n); };
+    const char* formats[] = {"R8", "RGBA8", "RGB32F", "RGBA_DXT1"};
+    for (u32 i = 0; i < 300; ++i) {
+        Description d;
+        d.format = format_named(formats[below(4)]);
+        d.width = 1 + below(80);
+        d.height = 1 + below(70);
+        if (below(3) == 0) {
+            d.flags = flags::linear;
+        } else if (below(2)) {
+            d.target = Target::D3;
+            d.depth = 1 + below(9);
+        }
+        if (!d.flags && below(2))
+            d.packaged = static_cast<u16>(below(4) | below(4) << 4);
+        const auto layout = texture::layout(d);
+        ASSERT_TRUE(layout);
+        const Level& level = layout->levels[0];
+        BlockRegion r{below(level.blocks_x), below(level.blocks_y), below(level.depth), 1, 1, 1};
+        r.width = 1 + below(level.blocks_x - r.x);
+        r.height = 1 + below(level.blocks_y - r.y);
+        r.depth = 1 + below(level.depth - r.z);
+        u64 first = ~u64{0}, last = 0;
+        for (u32 z = r.z; z < r.z + r.depth; ++z)
+            for (u32 y = r.y; y < r.y + r.height; ++y)
+                for (u32 x = r.x * layout->block_bytes; x < (r.x + r.width) * layout->block_bytes; ++x) {
+                    const u64 at = offset_of(*layout, level, x, y, z);
+                    first = std::min(first, at);
+                    last = std::max(last, at);
+                }
+        const ByteRange range = bytes_of_region(*layout, 0, r);
+        const u64 unit = layout->linear ? 1 : u64{gob_bytes} << (level.block_height_log2 + level.block_depth_log2);
+        EXPECT_EQ(range.from, first / unit * unit); // exact to the block
+        EXPECT_EQ(range.to, (last / unit + 1) * unit);
+    }
+}
+
 TEST(ByteRegions, OnePageOfALargeTextureTouchesItsRowsOnly) { // issue 7: at most the rows that the page touches
     Description d;
     d.format = format_named("RGBA8");
