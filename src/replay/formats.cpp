@@ -245,13 +245,13 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
         out = depth_format(device, value, f, *row);
     } else if (f.compression == Compression::Astc) {
         out = {.base = astc_format(value, false), .view = astc_format(value, f.srgb), .texel_bytes = 16};
-        if (!can_sample(device, out.base))
+        if (!device.has(gpu::Feature::Astc) || !can_sample(device, out.base))
             out = decoded(f);
     } else if (is_packed16(f)) {
         out = packed_format(device, f);
     } else if (row) {
         out = {.base = row->linear, .view = row->view, .texel_bytes = f.block_bytes};
-        if (texture::is_compressed(f) && !can_sample(device, out.view))
+        if (texture::is_compressed(f) && !(device.has(gpu::Feature::Bc) && can_sample(device, out.view)))
             out = decoded(f);
     } else {
         const u32 stored = f.components + (f.has_x ? 1u : 0u);

@@ -48,7 +48,6 @@ void Textures::attach_sparse(Texture& t) {
     t.cpu_visible = true;
     locate_sparse(t, 0, t.layout.size);
     t.first_mapped_level = t.sparse->first_mapped_level();
-    sparse_.push_back(&t);
 }
 
 std::vector<Texture*> Textures::remap(std::span<const guest::MappedPart> parts) {

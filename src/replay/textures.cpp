@@ -188,6 +188,8 @@ Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription
         layout->layers = 6;
         layout->layer_stride = 0;
     }
+    if (image_class(stored.target) == 4 && d.samples < 2) // shaders index past the one (ledger REN-056)
+        return fail("multisample texture of {} samples", d.samples);
     auto t = std::make_unique<Texture>();
     t->description = d;
     t->layout = *layout;
