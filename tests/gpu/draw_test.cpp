@@ -133,6 +133,30 @@ TEST_P(DrawPath, EmitsNothingForADrawThatChangesNothing) {
     finish(*commands);
 }
 
+TEST_P(DrawPath, StateWithoutEffectMakesNoPipeline) { // SHD-167
+    OPEN_TARGET("shader_object,extended_dynamic_state3");
+    commands->begin_pass(pass);
+    const auto all = rectangle(-1, -1, 1, 1, 0, {1, 0, 0, 1});
+    const auto pipelines = [&] {
+        draw(all);
+        return shaders->statistics().pipelines;
+    };
+    EXPECT_EQ(pipelines(), 1u);
+    state.blend.targets[0].equation.srcColorBlendFactor = VK_BLEND_FACTOR_DST_COLOR; // it does not blend
+    state.blend.targets[0].equation.alphaBlendOp = VK_BLEND_OP_MAX;
+    EXPECT_EQ(pipelines(), 1u);
+    state.blend.targets[3].enable = VK_TRUE; // there is none
+    state.blend.targets[3].write_mask = 0;
+    EXPECT_EQ(pipelines(), 1u);
+    state.blend.logic_op = VK_LOGIC_OP_AND; // off
+    EXPECT_EQ(pipelines(), 1u);
+    state.blend.targets[0].write_mask = VK_COLOR_COMPONENT_R_BIT;
+    EXPECT_EQ(pipelines(), 2u);
+    state.blend.targets[0].enable = VK_TRUE;
+    EXPECT_EQ(pipelines(), 3u);
+    finish(*commands);
+}
+
 TEST_P(DrawPath, ReadsItsOwnPixelBehindAnInPassBarrier) {
     OPEN_TARGET();
     if (!device->has(Feature::AttachmentFeedback)) {

@@ -173,6 +173,60 @@ TEST_P(GuestMemoryPath, RangesNeedNotStartOnAPage) {
     EXPECT_EQ(result.whole().mapped[0], std::byte{77});
 }
 
+// --- Imports while the CPU's writes are watched
+
+PFN_vkAllocateMemory allocate = nullptr;
+guest::WriteTracker* watching = nullptr;
+u32 seen_imports = 0;
+u64 protected_pages = 0;
+
+// Touches every page that is imported, without changing it.
+VkResult VKAPI_CALL touching(VkDevice device, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* callbacks,
+                             VkDeviceMemory* memory) {
+    for (auto* next = static_cast<const VkBaseInStructure*>(info->pNext); next; next = next->pNext)
+        if (next->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT) {
+            ++seen_imports;
+            const u64 before = watching->faults();
+            auto* const bytes = static_cast<volatile u8*>(
+                reinterpret_cast<const VkImportMemoryHostPointerInfoEXT*>(next)->pHostPointer);
+            for (u64 at = 0; at < info->allocationSize; at += guest::page_size())
+                bytes[at] = bytes[at];
+            protected_pages += watching->faults() - before;
+        }
+    return allocate(device, info, callbacks, memory);
+}
+
+TEST_P(GuestMemoryPath, ImportsFindTheirPagesWritable) { // OBJ-058: a piece, one across two, a small pool beside it
+    OPEN_MEMORY(16 * guest::page_size());
+    if (!imports())
+        GTEST_SKIP() << "the device imports nothing";
+    ASSERT_TRUE(registry.remove(at(0)));
+    ASSERT_TRUE(registry.add(at(0), 40 * page));
+    ASSERT_TRUE(registry.add(at(40 * page + 512), 2 * page)); // its first page begins in the middle of one
+    allocate = device->vk.vkAllocateMemory;
+    device->vk.vkAllocateMemory = touching;
+    watching = &tracker;
+    seen_imports = 0;
+    protected_pages = 0;
+    const u64 stamp = tracker.arm(at(0), pages * page);
+    for (const auto& [offset, size] : {std::pair{page, page}, std::pair{15 * page, 2 * page},
+                                       std::pair{40 * page + 600, u64{64}}, std::pair{39 * page, page}}) {
+        const auto slice = guest_memory->resolve(at(offset), size);
+        ASSERT_TRUE(slice) << slice.error().message;
+        Commands& c = begin();
+        device->vk.vkCmdFillBuffer(c.handle(), slice->buffer, slice->offset, 64, 0x01010101);
+        c.barrier({VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_HOST_BIT,
+                   VK_ACCESS_2_HOST_READ_BIT});
+        finish(c);
+        EXPECT_EQ(bytes[offset], 1) << offset;
+        EXPECT_EQ(bytes[offset + 63], 1) << offset;
+    }
+    device->vk.vkAllocateMemory = allocate;
+    EXPECT_EQ(seen_imports, 4u);
+    EXPECT_EQ(protected_pages, 0u);
+    EXPECT_FALSE(tracker.written_since(at(20 * page), 10 * page, stamp)) << "opening is no write";
+}
+
 // Both write while the other's work is under way: neither's bytes are lost, in one page, whatever is copied when.
 TEST_P(GuestMemoryPath, TheGuestAndTheGpuWriteSideBySide) {
     OPEN_MEMORY();

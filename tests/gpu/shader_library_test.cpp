@@ -4,6 +4,7 @@
 #include "tests/gpu/shaders/banks.comp.h"
 #include "tests/gpu/shaders/plain.frag.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -98,7 +99,21 @@ TEST_P(ShaderLibraryPath, WhatWasMadeOnceComesFromDisk) {
     EXPECT_EQ(shaders->statistics().from_disk, device->has(Feature::ShaderObject) ? 1u : 0u);
 }
 
-TEST_P(ShaderLibraryPath, DamagedFilesAreIgnored) {
+PFN_vkCreateShadersEXT create_shaders = nullptr;
+std::atomic<u32> binaries = 0; // that the driver was given
+VkResult VKAPI_CALL counting_binaries(VkDevice device, u32 count, const VkShaderCreateInfoEXT* infos,
+                                      const VkAllocationCallbacks* callbacks, VkShaderEXT* out) {
+    for (u32 i = 0; i < count; ++i)
+        binaries += infos[i].codeType == VK_SHADER_CODE_TYPE_BINARY_EXT;
+    return create_shaders(device, count, infos, callbacks, out);
+}
+
+TEST_P(ShaderLibraryPath, DamagedFilesAreIgnored) { // SHD-163: before a driver sees them
+    const auto watch = [&] {
+        create_shaders = device->vk.vkCreateShadersEXT;
+        device->vk.vkCreateShadersEXT = counting_binaries;
+        binaries = 0;
+    };
     OPEN_DEVICE(GetParam());
     EXPECT_EQ(run(), 5u);
     close();
@@ -112,13 +127,20 @@ TEST_P(ShaderLibraryPath, DamagedFilesAreIgnored) {
         file.put('\x5a');
     }
     open(GetParam());
+    watch();
     EXPECT_EQ(run(), 5u);
     EXPECT_EQ(shaders->statistics().from_disk, 0u);
+    EXPECT_EQ(binaries, 0u);
     close();
-    std::filesystem::resize_file(path, 10);
-    open(GetParam());
-    EXPECT_EQ(run(), 5u);
-    EXPECT_EQ(shaders->statistics().from_disk, 0u);
+    for (const std::uintmax_t kept : {std::uintmax_t{10}, length - 1, std::uintmax_t{0}}) {
+        std::filesystem::resize_file(path, kept);
+        open(GetParam());
+        watch();
+        EXPECT_EQ(run(), 5u);
+        EXPECT_EQ(shaders->statistics().from_disk, 0u) << kept;
+        EXPECT_EQ(binaries, 0u) << kept;
+        close();
+    }
 }
 
 TEST_P(ShaderLibraryPath, ADirectoryThatCannotBeWrittenOnlyTurnsTheDiskCacheOff) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace heaviside::guest {
@@ -111,6 +113,34 @@ TEST_F(WriteTracking, RemovedRangesAreWritableAndForgotten) {
     EXPECT_FALSE(tracker->handle_fault(at(0).value, true));
     EXPECT_TRUE(tracker->add(at(0), page));
     EXPECT_FALSE(tracker->add(at(0), 2 * page)) << "overlaps";
+}
+
+// Whoever arms while the memory is taken out protects nothing behind it: a system call that writes there would fail.
+TEST_F(WriteTracking, RemovedMemoryIsNeverLeftProtected) { // OBJ-218
+    std::atomic<bool> stop = false;
+    std::thread arming([&] {
+        while (!stop)
+            (void)tracker->arm(at(0), page_count * page);
+    });
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    u64 refused = 0;
+    for (u32 i = 0; i < 2000; ++i) {
+        const std::array<u8, 16> sent{};
+        ASSERT_EQ(write(ends[1], sent.data(), sent.size()), 16);
+        tracker->remove(at(0));
+        for (u32 k = 0; k < 4; ++k) // who has seen the memory there may be a little late
+            std::this_thread::yield();
+        refused += ::read(ends[0], const_cast<u8*>(memory) + i % page_count * page, 16) != 16;
+        if (refused)
+            break;
+        ASSERT_TRUE(tracker->add(at(0), page_count * page));
+    }
+    stop = true;
+    arming.join();
+    EXPECT_EQ(refused, 0u);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 TEST_F(WriteTracking, OnlyWholePagesInsideARangeAreProtected) {
@@ -235,6 +265,41 @@ TEST_F(WriteTracking, NoWriteIsLostBetweenThreads) {
         if (copy[i] != counter(i).load() && !tracker->written_since(at(i), page, stamps[i]))
             ++stale;
     EXPECT_EQ(stale, 0u);
+}
+
+// Of two readers of a page, one may find it armed by the other a moment ago: from then on a write must show.
+TEST_F(WriteTracking, TwoReadersOfAPageAreBothTold) { // GFX-010
+    auto& value = *reinterpret_cast<std::atomic<u32>*>(const_cast<u8*>(memory));
+    std::atomic<u32> wanted = 0, lost = 0;
+    std::array<std::atomic<u32>, 2> looks{};
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> readers;
+    for (auto& count : looks)
+        readers.emplace_back([&] {
+            u64 stamp = 0;
+            for (u32 copy = 0; !stop; ++count) {
+                const u32 least = wanted.load();
+                if (tracker->written_since(at(0), page, stamp)) {
+                    stamp = tracker->arm(at(0), page);
+                    copy = value.load();
+                }
+                lost += copy < least;
+                std::this_thread::yield();
+            }
+        });
+    for (u32 n = 1; n <= 200; ++n) {
+        value.store(n);
+        wanted.store(n);
+        const std::array<u32, 2> before{looks[0], looks[1]};
+        while (looks[0] - before[0] < n % 4 && looks[1] - before[1] < n % 4)
+            std::this_thread::yield();
+    }
+    while (looks[0] < 300 || looks[1] < 300)
+        std::this_thread::yield();
+    stop = true;
+    for (auto& t : readers)
+        t.join();
+    EXPECT_EQ(lost, 0u);
 }
 
 // A checker over any number of threads: writers count up in slots that share pages, readers copy what they are told to,

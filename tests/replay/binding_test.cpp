@@ -250,6 +250,43 @@ TEST_F(Bindings, AnyTextureCanBeWrittenAsAnImage) {
     }
 }
 
+// GFX-084: stores do not encode, whatever samples decode; both orders of components.
+TEST_F(Bindings, StoresToSrgbAreLinear) {
+    for (const char* format : {"RGBA8_SRGB", "BGRA8_SRGB"}) {
+        const auto d = layered(target_2d, 1, 1, format);
+        put(256, d);
+        (void)find("MOV R4, R2\nMOV R5, R3\nMOV R6, RZ\nMOV R7, RZ\nSUST.P.2D.IGN [R0], R4, 0x48", 256,
+                   {1, 0, f(0.5f), f(1)});
+        Recorder r;
+        copy_out(r, d, result, 8, 8);
+        run(r);
+        const bool bgr = format[0] == 'B';
+        EXPECT_NEAR(read<u8>(result + 4 + (bgr ? 2 : 0)), 127.5, 0.6) << format;
+        EXPECT_EQ(read<u8>(result + 5), 255) << format;
+        EXPECT_NEAR(std::bit_cast<f32>(find(fetch_2d, 256, {1, 0, 0, 0})[0]), 0.2140, 3e-3) << format; // decoded
+    }
+}
+
+// GFX-085: the image that is bound decides what a program's store means.
+TEST_F(Bindings, OneProgramStoresToImagesOfEveryClass) {
+    const std::string store = "MOV R4, R2\nMOV R5, R2\nMOV R6, R2\nMOV R7, R2\nSUST.P.2D.IGN [R0], R4, 0x48";
+    struct Case {
+        const char* format;
+        u32 stored, texel;
+    };
+    u32 id = 256;
+    for (const Case& c : {Case{"RGBA8", f(0.2f), 0x33333333}, Case{"RGBA8UI", 7, 0x07070707},
+                          Case{"RGBA8I", ~0u, 0xffffffff}, Case{"R32F", f(1.5f), f(1.5f)}, Case{"RGBA8", f(1), ~0u}}) {
+        const auto d = layered(target_2d, 1, 1, c.format);
+        put(++id, d);
+        (void)find(store, id, {2, 3, c.stored, 0});
+        Recorder r;
+        copy_out(r, d, result, 8, 8);
+        run(r);
+        EXPECT_EQ(read<u32>(result + (3 * 8 + 2) * 4), c.texel) << c.format;
+    }
+}
+
 // SHD-150: atomics, and reads of the same texture, in every layer of an array.
 TEST_F(Bindings, ImageAtomicsAndReadsAreOfTheSameTexels) {
     auto d = layered(target_2d_array, 4, 4, "R32UI", 16);
@@ -276,6 +313,23 @@ TEST_F(Bindings, EmptySlotsReadZero) {
     for (const u32 handle : {~0u, 0xfffffu, pool_size_ids, 0xfff00000u | 700u, 700u, 0u})
         EXPECT_EQ(find(fetch_2d, handle, {1, 1, 0, 0}), Words{}) << handle;
     EXPECT_EQ(log::error_count(), before);
+}
+
+// REN-029: of multisampled textures that are not there every sample reads zero, also where no null descriptors are.
+class NoNullDescriptors : public Bindings {
+protected:
+    gpu::DeviceOptions device_options() override {
+        gpu::DeviceOptions options = Bindings::device_options();
+        options.disable += (options.disable.empty() ? "" : ",") + std::string("null_descriptor");
+        return options;
+    }
+};
+TEST_F(NoNullDescriptors, MissingSamplesReadZero) {
+    for (u32 sample = 0; sample < 4; ++sample) {
+        EXPECT_EQ(find("TLD.LZ.MS R4, R0, R2, 0x8, 2D, 0xf", 700, {3, 5, sample, 0}), Words{}) << sample;
+        EXPECT_EQ(find("TLD.LZ.MS R4, R0, R3, 0x8, ARRAY_2D, 0xf", 700, {0, 3, 5, sample}), Words{}) << sample;
+    }
+    EXPECT_EQ(find(fetch_2d, 700, {3, 5, 0, 0}), Words{});
 }
 
 // SHD-151: what is done to an image that is not there reaches no memory.

@@ -360,6 +360,100 @@ TEST_P(EveryFormat, IsStoredAsItIsDrawn) { // REN-010, REN-013, OBJ-202, OBJ-204
     }
 }
 
+TEST_P(EveryFormat, IntegersOverBlocksAreTheirBytes) { // GFX-156: decoded ones too
+    auto d = image(first_target, "RGBA_DXT1", 40, 20, 2);
+    d.view.format = static_cast<u16>(texture::format_named("RG32UI"));
+    d.view.level_count = 1;
+    // 10 x 5 blocks of 8 bytes: rows of 80 bytes, two GOBs.
+    for (u32 y = 0; y < 5; ++y)
+        for (u32 x = 0; x < 10; ++x) {
+            const u64 value = u64{y} << 40 | u64{x} << 32 | (0xabc0000u + y * 16 + x);
+            std::memcpy(memory + first_target + tiled(x * 8, y, 2, 1), &value, 8);
+        }
+    put(300, d);
+    EXPECT_EQ(look(fetch_2d, 300, {0, 0, 0, 0}), (Words{0xabc0000, 0, 0, 1}));
+    EXPECT_EQ(look(fetch_2d, 300, {9, 4, 0, 0}), (Words{0xabc0000 + 4 * 16 + 9, 4 << 8 | 9, 0, 1}));
+    EXPECT_EQ(look(fetch_2d, 300, {10, 4, 0, 0})[0], 0u) << "past the last block";
+}
+
+TEST_P(EveryFormat, LevelsOfBlocksAsIntegers) { // GFX-156
+    auto d = image(first_target, "RGBA_DXT1", 16, 16, 3);
+    d.view.format = static_cast<u16>(texture::format_named("RG32UI"));
+    d.view.first_level = 1;
+    d.view.level_count = 1;
+    const u64 value = 0x1122334455667788; // level 0 takes one GOB; level 1 has 2 x 2 blocks
+    std::memcpy(memory + first_target + 512 + tiled(8, 1, 1, 1), &value, 8);
+    put(300, d);
+    EXPECT_EQ(look(fetch_2d, 300, {1, 1, 0, 0}), (Words{0x55667788, 0x11223344, 0, 1}));
+}
+
+struct SixteenBits {
+    const char* format;
+    u32 red, blue; // opaque
+};
+constexpr SixteenBits sixteen_bits[] = {
+    {"RGB565", 0x001f, 0xf800}, {"RGB5A1", 0x801f, 0xfc00}, {"BGR565", 0xf800, 0x001f}, {"RGBA4", 0xf00f, 0xff00}};
+
+TEST_P(EveryFormat,
+       SixteenBitColoursAreTheirBits) { // REN-015: to a view as integers, whatever the device holds them as
+    for (const SixteenBits& c : sixteen_bits) {
+        SCOPED_TRACE(c.format);
+        const auto color = image(first_target, c.format, 32, 8);
+        auto bits = color;
+        bits.view.format = static_cast<u16>(texture::format_named("R16UI"));
+        put(300, color);
+        put(301, bits);
+        Recorder r;
+        set_targets(r, std::span(&color, 1));
+        r.add(clear(1, 0, 0, 1));
+        run(r);
+        EXPECT_EQ(look(fetch_2d, 301, {5, 5, 0, 0})[0], c.red);
+        EXPECT_EQ(read<u16>(first_target), c.red);
+        const u16 value = 0x1234;
+        for (u32 i = 0; i < 512; i += 2)
+            std::memcpy(memory + first_target + i, &value, 2);
+        EXPECT_EQ(look(fetch_2d, 301, {5, 5, 0, 0})[0], 0x1234u);
+    }
+}
+
+TEST_P(EveryFormat, RowsOfSixteenBitColoursAreTheGuests) { // REN-014, REN-015
+    const Formats formats(*device);
+    for (const SixteenBits& c : sixteen_bits) {
+        SCOPED_TRACE(c.format);
+        auto rows = image(first_target, c.format, 20, 6);
+        rows.texture.flags = 0x10; // LINEAR
+        rows.texture.stride = 64;
+        const auto fill = [&](u32 value) {
+            for (u32 i = 0; i < 6 * 64; i += 2)
+                std::memcpy(memory + first_target + i, &value, 2);
+        };
+        fill(c.red);
+        put(300, rows);
+        EXPECT_EQ(look(fetch_2d, 300, {19, 5, 0, 0}), (Words{word(1), 0, 0, word(1)}));
+        Recorder r;
+        copy_out(r, rows, rows_at, 20, 6);
+        run(r);
+        EXPECT_EQ(read<u16>(rows_at), c.red);
+        EXPECT_EQ(read<u16>(rows_at + 119 * 2), c.red);
+        Recorder drawn;
+        set_targets(drawn, std::span(&rows, 1));
+        drawn.add(clear(0, 0, 1, 1));
+        run(drawn);
+        EXPECT_EQ(read<u16>(first_target + 5 * 64 + 38), c.blue);
+        EXPECT_EQ(read<u16>(first_target + 5 * 64 + 40), c.red) << "padding";
+        const auto format = static_cast<texture::Format>(rows.texture.format);
+        VkFormatProperties properties{};
+        vkGetPhysicalDeviceFormatProperties(device->physical, formats.image(format).view, &properties);
+        if (formats.image(format).conversion == Conversion::None &&
+            (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT)) {
+            auto buffer = image(first_target, c.format, 64, 1);
+            buffer.texture.target = buffer.view.target = 10; // BUFFER
+            put(301, buffer);
+            EXPECT_EQ(look(fetch_1d, 301, {7, 0, 0, 0}), (Words{0, 0, word(1), word(1)}));
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, EveryFormat, testing::Values("", "packed_red_low,bc,astc"),
                          [](const auto& p) { return *p.param ? "Lowered" : "AsTheyAre"; });
 

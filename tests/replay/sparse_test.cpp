@@ -384,6 +384,31 @@ TEST_F(Sparse, MemoryWrittenAsABufferShowsInTextures) { // OBJ-048
     EXPECT_EQ(read<u32>(result + 128 * 128 * 4 - 4), value(3, 127, 127));
 }
 
+TEST_F(Sparse, PlacesShareMemoryFromARemapOn) { // OBJ-047, OBJ-036: textures that are there before
+    create(no_address, 64 * tile);
+    fill(1);
+    fill(2);
+    const auto first = sparse_image(no_address, "RGBA8", 128, 128);
+    const auto second = sparse_image(no_address + 8 * tile, "RGBA8", 128, 128);
+    map(no_address, tile, tile);
+    map(no_address + 8 * tile, tile, 2 * tile);
+    EXPECT_EQ(shown(first, 128, 128), (Tiles{1}));
+    EXPECT_EQ(shown(second, 128, 128), (Tiles{2}));
+    map(no_address + 8 * tile, tile, tile);
+    Recorder r;
+    clear_rectangle(r, first, {0, 0, 0, 64, 128, 1}, 7);
+    copy_out(r, second, result, 128, 128);
+    run(r);
+    EXPECT_EQ(read<u32>(result), 0xff000007u);
+    EXPECT_EQ(read<u32>(result + 64 * 4), value(1, 64, 0));
+    map(no_address + 8 * tile, tile, 2 * tile); // and no longer
+    Recorder apart;
+    clear_rectangle(apart, first, {0, 0, 0, 64, 128, 1}, 9);
+    copy_out(apart, second, result, 128, 128);
+    run(apart);
+    EXPECT_EQ(read<u32>(result), value(2, 0, 0));
+}
+
 TEST_F(Sparse, CpuFilledPagesShowWhereOthersWereDrawn) { // OBJ-053
     create(no_address, 64 * tile);
     const auto drawn = sparse_image(no_address, "RGBA8", 256, 128);

@@ -157,7 +157,9 @@ TEST_F(Uploads, AnImportDoesNotBlindTheTracker) { // OBJ-058, OBJ-059
     const u64 pool = add_pool(0x20000);
     const auto d = image(pool, "R32UI", 64, 64);
     look(d);
-    Recorder r; // the pool's first use by address: it is imported, with the texture's pages open
+    ASSERT_TRUE(guest.remove(at(pool))); // the same memory as another pool: imported anew, the texture's pages watched
+    ASSERT_TRUE(guest.add(at(pool), 0x20000));
+    Recorder r;
     stream::ClearBuffer fill{};
     fill.address = at(pool + 0x10000).value;
     fill.size = 64;

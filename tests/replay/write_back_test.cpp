@@ -452,7 +452,7 @@ protected:
     }
 };
 
-TEST_F(SmallBudget, UnusedImagesAreGivenUpAndComeBack) { // what is in guest memory need not be kept twice
+TEST_F(SmallBudget, UnusedImagesAreGivenUpAndComeBack) { // OBJ-076: what is in guest memory need not be kept twice
     for (u32 i = 0; i < 12; ++i) {                       // 256 KiB each, three times the budget
         const auto color = image(i * 0x40000, "RGBA8", 256, 256);
         Recorder r;
@@ -460,20 +460,22 @@ TEST_F(SmallBudget, UnusedImagesAreGivenUpAndComeBack) { // what is in guest mem
         r.add(clear(static_cast<f32>(i) / 255, 0, 0, 1));
         run(r);
     }
-    const auto kept = image(0, "RGBA8", 256, 256);
-    for (u32 i = 0; i < 140; ++i) {
-        Recorder r;
-        copy_out(r, kept, result + 0x1f0000, 4, 4);
-        run(r);
-    }
-    EXPECT_LE(replay->statistics().texture_bytes, u64{1} << 20);
-    EXPECT_GE(replay->statistics().textures_evicted, 8u);
-    for (u32 i = 0; i < 12; ++i) {
+    const auto look_at = [&](u32 i) {
         Recorder r;
         copy_out(r, image(i * 0x40000, "RGBA8", 256, 256), 0x3f0000, 4, 4);
         run(r);
         EXPECT_EQ(read<u32>(0x3f0000), 0xff000000u | i);
-    }
+    };
+    for (u32 i = 0; i < 140; ++i)
+        look_at(i % 2); // two of them are in use
+    EXPECT_LE(replay->statistics().texture_bytes, u64{1} << 20);
+    EXPECT_EQ(replay->statistics().textures_evicted, 8u) << "no more than it takes";
+    const u64 uploads = replay->statistics().uploads;
+    for (const u32 i : {0u, 1u, 10u, 11u})
+        look_at(i);
+    EXPECT_EQ(replay->statistics().uploads, uploads) << "those used last are still there";
+    for (u32 i = 2; i < 10; ++i)
+        look_at(i);
 }
 
 // --gtest_also_run_disabled_tests: what storing one 1280 x 720 RGBA8 target costs a submission.
@@ -509,8 +511,16 @@ TEST_F(TrackedWriteBack, StoresAreNotTakenForTheGuestsWrites) { // OBJ-059, OBJ-
     };
     draw(1);
     const u64 uploads = replay->statistics().uploads;
-    for (int i = 0; i < 10; ++i)
+    for (i32 i = 0; i < 10; ++i) {
+        Recorder part; // the rest of the texture counts as well
+        part.add(clear_texture(color, {0, 0, 0, 8, 8 + i, 1}, 0));
+        run(part);
+        Recorder look;
+        copy_out(look, color, result, 128, 64);
+        run(look);
+        EXPECT_EQ(read<u32>(target), 0u);
         draw(1);
+    }
     EXPECT_EQ(replay->statistics().uploads, uploads);
     EXPECT_EQ(read<u32>(target), 0xff0000ffu);
     // One texel of the guest's: taken once, with the drawing around it.
@@ -525,6 +535,23 @@ TEST_F(TrackedWriteBack, StoresAreNotTakenForTheGuestsWrites) { // OBJ-059, OBJ-
         found += read<u32>(result + i * 4) == mine;
     EXPECT_EQ(found, 1u);
     EXPECT_EQ(read<u32>(result), 0xff0000ffu);
+}
+
+TEST_F(TrackedWriteBack, WhatTheCpuWroteOverADrawingStays) { // of a texture that is stored when it is asked for
+    auto color = image(target, "RGBA8", 128, 64);
+    color.texture.flags = 8; // compressible
+    Recorder r;
+    set_targets(r, std::span(&color, 1));
+    r.add(clear(1, 0, 0, 1));
+    run(r);
+    const u32 mine = 0x12345678;
+    std::memcpy(memory + target + 4096, &mine, 4);
+    Recorder look;
+    copy_out(look, color, result, 128, 64);
+    run(look);
+    EXPECT_EQ(read<u32>(result), 0xff0000ffu);
+    replay->memory_read(at(target).value, 128 * 64 * 4);
+    EXPECT_EQ(read<u32>(target + 4096), mine);
 }
 
 TEST_F(TrackedWriteBack, NeighboursOnAPageKeepTheirWrites) {  // OBJ-184, OBJ-210, OBJ-212
