@@ -78,6 +78,11 @@ NumericClass Emitter::image_class(Value handle) const {
     return NumericClass::Float;
 }
 
+void Emitter::mark_nonuniform(Id id, Value handle) {
+    if (!ir::same_for_all(ir, handle))
+        module.decorate(id, spv::Decoration::NonUniform);
+}
+
 Id Emitter::texture_id(Value handle, u32 last) {
     const Id bits = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), u(handle), c(0xfffff));
     return module.ext(GLSLstd450UMin, t(Basic::U32), {bits, c(last)});
@@ -156,7 +161,7 @@ Id Emitter::image_pointer(Value handle, Dimension dimension, NumericClass numeri
     // read as a one-dimensional texture and as a buffer is clamped in two ways.
     const u32 last = heap::texture_capacity - (dimension == Dimension::Buffer && kind == Sampled ? 2 : 1);
     const Id pointer = chain(StorageClass::UniformConstant, type, variable, texture_id(handle, last));
-    nonuniform(pointer);
+    mark_nonuniform(pointer, handle);
     return pointer;
 }
 
@@ -168,7 +173,7 @@ Id Emitter::load_image(Value handle, Dimension dimension, NumericClass numeric, 
         if (known.key == wanted)
             type = known.type;
     const Id image = module.op(spv::Op::OpLoad, type, pointer);
-    nonuniform(image);
+    mark_nonuniform(image, handle);
     bool storage = kind != Sampled, written = false;
     (void)written;
     for (const ir::HandleSource& s : ir::trace_handle(ir, handle, *program.layout)) {
@@ -202,9 +207,9 @@ Id Emitter::load_sampler(Value handle) {
     static_assert(heap::sampler_capacity == 1u << 12, "12 bits need no clamp");
     const Id index = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), u(handle), c(20));
     const Id pointer = chain(StorageClass::UniformConstant, sampler_type, sampler_variable, index);
-    nonuniform(pointer);
+    mark_nonuniform(pointer, handle);
     const Id sampler = module.op(spv::Op::OpLoad, sampler_type, pointer);
-    nonuniform(sampler);
+    mark_nonuniform(sampler, handle);
     return sampler;
 }
 
@@ -340,7 +345,7 @@ void Emitter::sample(Value v, const Inst& inst) {
     // OpSampledImage must stand in the block that uses it
     const auto combined = [&] {
         const Id id = module.op(spv::Op::OpSampledImage, combined_type, image, sampler);
-        nonuniform(id);
+        mark_nonuniform(id, args[0]);
         return id;
     };
 
@@ -559,7 +564,7 @@ bool Emitter::texture(Value v, const Inst& inst) {
             sampled_types.emplace_back(image_type_id, combined_type);
         }
         const Id both = module.op(spv::Op::OpSampledImage, combined_type, image, sampler);
-        nonuniform(both);
+        mark_nonuniform(both, args[0]);
         define_f(v, module.op(spv::Op::OpImageQueryLod, t(Basic::F32x2), both, vector_of(Basic::F32, coordinates)));
         break;
     }
@@ -672,7 +677,7 @@ void Emitter::image_access(Value v, const Inst& inst) {
         const Id texels = image_pointer(args[0], dimension, NumericClass::Uint, RawAtomic);
         const Id pointer = module.op(spv::Op::OpImageTexelPointer, module.pointer(StorageClass::Image, t(Basic::U32)),
                                      texels, at, c(0));
-        nonuniform(pointer);
+        mark_nonuniform(pointer, args[0]);
         return atomic(v, {pointer}, mods.op, mods.type, values, spv::Scope::Device);
     });
     if (!error)

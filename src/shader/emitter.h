@@ -208,7 +208,7 @@ private:
     [[nodiscard]] Id vector_of(Basic scalar, std::span<const Id> parts);
     [[nodiscard]] Dimension query_dimension(Value handle, u32 dimension) const;
     [[nodiscard]] Id image_in_bounds(Id image, Dimension dimension, std::span<const Id> coordinates);
-    void nonuniform(Id id) { module.decorate(id, spv::Decoration::NonUniform); }
+    void mark_nonuniform(Id id, Value handle);
 
     // --- emit_interface.cpp
     void declare_interface();

@@ -9,6 +9,19 @@ namespace {
 constexpr u32 texture_bits = 0x000fffff;
 constexpr std::size_t source_limit = 64; // more: "any"
 
+bool same_for_all_within(const Program& program, Value value, u32 depth) {
+    const Inst& inst = program[value];
+    if (inst.op == Op::Const)
+        return true;
+    const bool integers = inst.op < Op::FAdd || inst.op == Op::LoadBank; // what handles are made with
+    if (depth == 0 || !integers || inst.op == Op::Phi || info(inst.op).effect != Effect::Pure)
+        return false;
+    for (Value operand : program.args(inst))
+        if (!same_for_all_within(program, operand, depth - 1))
+            return false;
+    return true;
+}
+
 class Trace {
 public:
     Trace(const Program& p, const program::DriverBankLayout& l) : program(p), layout(l) {}
@@ -82,6 +95,11 @@ std::vector<HandleSource> trace_handle(const Program& program, Value handle, con
     Trace trace(program, layout);
     trace.follow(handle);
     return std::move(trace.sources);
+}
+
+bool same_for_all(const Program& program, Value value) {
+    constexpr u32 deepest = 8;
+    return same_for_all_within(program, value, deepest);
 }
 
 } // namespace heaviside::shader::ir

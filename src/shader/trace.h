@@ -16,4 +16,8 @@ struct HandleSource {
 [[nodiscard]] std::vector<HandleSource> trace_handle(const Program& program, Value handle,
                                                      const program::DriverBankLayout& layout);
 
+// Every thread of a draw or dispatch has the same value: it comes from constants and constant-bank words at constant
+// offsets alone.
+[[nodiscard]] bool same_for_all(const Program& program, Value value);
+
 } // namespace heaviside::shader::ir

@@ -190,6 +190,27 @@ TEST(Trace, FindsTheConstantWordsBehindAHandle) {
     EXPECT_EQ(computed, (std::vector<HandleSource>{{6, ~0u}}));
 }
 
+TEST(Trace, AHandleOfConstantBankWordsIsTheSameForAll) {
+    struct Case {
+        const char* lines;
+        bool same;
+    };
+    for (const Case& c : {Case{"  %9 = or %0, %1\n", true},
+                          {"  %9 = load_bank<1> %0\n", true}, // an index that is the same for all
+                          {"  %9 = bfi %0, 5, 20, 12\n", true},
+                          {"  %9 = load_bank<1> %2\n", false},
+                          {"  %9 = interpolate<0x80>.pass\n", false},
+                          {"  %3 = fetch.1d %0, 1\n  %9 = extract<0> %3\n", false},
+                          {"  %3 = load_global.b32 16l\n  %9 = or %0, %3\n", false}}) {
+        const Program program = parsed((std::string("b0:\n  %0 = load_bank<0> 0x20\n  %1 = load_bank<2> 4\n"
+                                                    "  %2 = special<tid_x>\n") +
+                                        c.lines + "  store_depth %9\n  exit\n")
+                                           .c_str());
+        const Inst& store = program.insts[program.blocks[0].insts.back()];
+        EXPECT_EQ(same_for_all(program, program.args(store)[0]), c.same) << c.lines;
+    }
+}
+
 TEST(Reducible, ALoopWithTwoEntriesIsSplit) {
     Program program = parsed("b0:\n"
                              "  %0 = load_bank<3> 0\n"
