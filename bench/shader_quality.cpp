@@ -374,6 +374,7 @@ private:
         shader::Options options;
         options.subgroup_size = d_.capabilities.subgroup_size;
         options.indexed_banks_by_address = !m_.cpu;
+        options.storage_windows = true;
         options.denormal_modes = d_.capabilities.denormal_modes;
         options.unfused_multiply_add = options.drops_added_zeros = options.mixes_left_loops = m_.cpu;
         for (const bench::Stage& stage : case_.stages) {
@@ -419,7 +420,9 @@ private:
             c.set_shader(stage, translated_[s]);
             for (const shader::BankUse& use : translations_[s].reflection.banks) {
                 gpu::BufferSlice slice;
-                if (const auto uniform = uniform_banks_.find({stage, use.bank}); uniform != uniform_banks_.end())
+                if (use.bank == shader::banks::windows)
+                    slice = need(m_.queue->arena().push(window_rows(stage)));
+                else if (const auto uniform = uniform_banks_.find({stage, use.bank}); uniform != uniform_banks_.end())
                     slice = buffers_[uniform->second].slice(0, case_.inputs[uniform->second].data.size());
                 else if (use.bank == 1 && !constants_[s].empty())
                     slice = need(m_.queue->arena().push(constants_[s]));
@@ -431,6 +434,8 @@ private:
                     c.set_compute_bank(use.binding, slice);
                 else if (use.binding != ~0u)
                     c.set_bank(use.binding, slice);
+                if (use.bank == shader::banks::windows)
+                    continue;
                 const shader::BankAddress address{slice.address, static_cast<u32>(slice.size), 0};
                 std::memcpy(table.data() + (static_cast<u64>(stage) * shader::banks::count + use.bank) * sizeof address,
                             &address, sizeof address);
@@ -444,6 +449,20 @@ private:
                 root.workgroups[axis] = groups(axis);
         c.set_root(root);
         c.set_compute_root(root);
+    }
+
+    [[nodiscard]] std::vector<std::byte> window_rows(shader::Stage stage) const {
+        std::array<shader::BankAddress, 2 * shader::banks::window_slots> rows{};
+        for (std::size_t i = 0; i < case_.inputs.size(); ++i) {
+            const Resource& r = case_.inputs[i];
+            if (r.stage != stage || (r.kind != Resource::Kind::Ubo && r.kind != Resource::Kind::Ssbo))
+                continue;
+            const gpu::BufferSlice& slice = buffers_[i].whole();
+            const u32 first = r.kind == Resource::Kind::Ubo ? shader::banks::uniform_row : shader::banks::storage_row;
+            rows[first + r.slot] = {slice.address, static_cast<u32>(slice.size) & ~15u, 0};
+        }
+        const auto bytes = std::as_bytes(std::span(rows));
+        return {bytes.begin(), bytes.end()};
     }
 
     // ---- the native variant: a set a stage

@@ -162,7 +162,7 @@ void Executor::settle_bindings(Stage stage) {
     const auto& layout = *r.code->program.layout;
     for (const shader::BankUse& use : r.variant->reflection.banks)
         if (const u32 slot = use.bank - layout.first_uniform_bank;
-            use.bank >= layout.first_uniform_bank && slot < uniform_slots)
+            use.bank >= layout.first_uniform_bank && use.bank < shader::banks::count && slot < uniform_slots)
             settle_binding(b.uniforms[slot]);
     if (r.variant->reflection.reads_global || r.variant->reflection.writes_global)
         for (const Range& range : b.storage)

@@ -247,6 +247,9 @@ private:
     void use_textures(program::Stage stage);
     [[nodiscard]] u32 handle_word(program::Stage stage, const shader::HandleUse& use) const;
     void set_banks(program::Stage stage);
+    [[nodiscard]] shader::BankAddress window(const Range& bound);
+    [[nodiscard]] gpu::BufferSlice window_rows(program::Stage stage, u32 size);
+    [[nodiscard]] bool scatters_storage(program::Stage stage, const shader::Reflection& reflection) const;
     [[nodiscard]] gpu::BufferSlice bank_slice(program::Stage stage, const shader::BankUse& use);
     [[nodiscard]] gpu::BufferSlice uniform_slice(const Range& range);
     void set_root(bool compute);
@@ -318,7 +321,7 @@ private:
     struct Resolved {
         StageCode* code = nullptr;
         Variant* variant = nullptr;
-        gpu::BufferSlice banks[shader::banks::count];
+        gpu::BufferSlice banks[shader::banks::count + 1]; // and the windows
     };
     std::array<Resolved, program::stage_count> stages_{};
     u32 primitive_ = ~0u;

@@ -387,6 +387,7 @@ Result<std::unique_ptr<Replay>> Replay::create(const gpu::Device& device, guest:
     translation.drops_added_zeros = device.capabilities.drops_added_zeros;
     translation.mixes_left_loops = device.capabilities.mixes_left_loops;
     translation.subgroup_size = device.capabilities.subgroup_size;
+    translation.storage_windows = true;
     translation.transform_feedback = device.has(gpu::Feature::TransformFeedback);
     translation.validate = impl->options.validate_spirv;
     const unsigned threads = impl->options.translation_threads ? impl->options.translation_threads : default_threads();

@@ -103,6 +103,7 @@ bool Executor::resolve_stage(Stage stage, const shader::VariantKey& wanted) {
     shader::VariantKey key = wanted;
     Variant& base = s_.programs->variant(*r.code, r.variant ? r.variant->key : first_key(r.code->program));
     add_texture_classes(stage, base.reflection, key);
+    key.scattered_storage = scatters_storage(stage, base.reflection);
     r.variant = base.key == key ? &base : &s_.programs->variant(*r.code, key);
     return r.variant->shader != nullptr;
 }
@@ -145,7 +146,8 @@ gpu::Shader* Executor::pass_through_control(u64 provided) {
 }
 
 bool Executor::resolve_programs(u32 primitive) {
-    constexpr u32 relevant = dirty::programs | dirty::vertex_input | dirty::targets | dirty::handles;
+    const u32 relevant = dirty::programs | dirty::vertex_input | dirty::targets | dirty::handles |
+                         (s_.gpu_memory->page_table().empty() ? 0u : u32{dirty::storage});
     const bool points = primitive == 0 || g_->polygon.polygon_mode == 0;
     const bool same_primitive = (primitive == 0) == (primitive_ == 0) &&
                                 (primitive == patch_primitive) == (primitive_ == patch_primitive) &&
@@ -275,7 +277,50 @@ gpu::BufferSlice Executor::uniform_slice(const Range& bound) {
     return copy ? *copy : gpu::BufferSlice{};
 }
 
+// From the buffer's beginning on, as far as memory goes on in one piece.
+shader::BankAddress Executor::window(const Range& bound) {
+    const auto range = s_.memory->find(GuestAddress{bound.address});
+    if (!bound.address || !range)
+        return {};
+    auto slice = s_.gpu_memory->resolve_open_ended(GuestAddress{bound.address});
+    const u64 wanted = std::min(bound.size, range->end().value - bound.address);
+    if (slice && slice->size < wanted)
+        if (auto whole = s_.gpu_memory->resolve(GuestAddress{bound.address}, wanted))
+            slice = whole;
+    if (!slice || (slice->address - bound.address) % 16 != 0) {
+        log::error_once("storage at {:#x}: {}", bound.address,
+                        slice ? "not where its alignment is kept" : slice.error().message);
+        return {};
+    }
+    const u64 end = (bound.address + std::min<u64>(slice->size, shader::banks::largest_window)) & ~u64{15};
+    return {slice->address, end > bound.address ? static_cast<u32>(end - bound.address) : 0, 0};
+}
+
+gpu::BufferSlice Executor::window_rows(Stage stage, u32 size) {
+    const StageBindings& b = g_->stages[index(stage)];
+    std::array<shader::BankAddress, 2 * shader::banks::window_slots> rows{};
+    static_assert(storage_slots <= shader::banks::window_slots && uniform_slots <= shader::banks::window_slots);
+    const u32 count = std::min<u32>(size / sizeof rows[0], static_cast<u32>(rows.size()));
+    for (u32 row = 0; row < count; ++row)
+        rows[row] =
+            window(row < shader::banks::uniform_row ? b.storage[row] : b.uniforms[row - shader::banks::uniform_row]);
+    const auto slice = s_.queue->arena().push(std::as_bytes(std::span(rows).first(count)));
+    return slice ? *slice : gpu::BufferSlice{};
+}
+
+// Some storage of the stage lies in a virtual pool, whose pages may be anywhere.
+bool Executor::scatters_storage(Stage stage, const shader::Reflection& reflection) const {
+    if (s_.gpu_memory->page_table().empty() || !(reflection.reads_global || reflection.writes_global))
+        return false;
+    const StageBindings& b = g_->stages[index(stage)];
+    const auto is_virtual = [this](const Range& r) { return s_.gpu_memory->is_virtual(GuestAddress{r.address}); };
+    return std::any_of(b.storage.begin(), b.storage.end(), is_virtual) ||
+           (stage == Stage::Compute && std::any_of(b.uniforms.begin(), b.uniforms.end(), is_virtual));
+}
+
 gpu::BufferSlice Executor::bank_slice(Stage stage, const shader::BankUse& use) {
+    if (use.bank == shader::banks::windows)
+        return window_rows(stage, use.size);
     Resolved& r = stages_[index(stage)];
     const StageBindings& b = g_->stages[index(stage)];
     const auto& layout = *r.code->program.layout;
@@ -320,7 +365,7 @@ void Executor::set_banks(Stage stage) {
     if (!r.variant)
         return;
     for (const shader::BankUse& use : r.variant->reflection.banks) {
-        if (use.bank >= shader::banks::count)
+        if (use.bank >= std::size(r.banks))
             continue;
         gpu::BufferSlice& slice = r.banks[use.bank];
         slice = bank_slice(stage, use);

@@ -94,18 +94,18 @@ template <class F>
 void members(const VariantKey& key, F&& f) {
     const auto& [vertex_inputs, converted_inputs, fragment_outputs, uint_textures, sint_textures, provided_inputs,
                  alpha_test, points, uint_images, sint_images, geometry_input_vertices, tess_domain, tess_spacing,
-                 tess_clockwise, tess_points, feedback, viewport_swizzle] = key;
+                 tess_clockwise, tess_points, feedback, scattered_storage, viewport_swizzle] = key;
     f(vertex_inputs), f(converted_inputs), f(fragment_outputs), f(uint_textures), f(sint_textures), f(provided_inputs),
         f(alpha_test);
     f(points), f(uint_images), f(sint_images), f(geometry_input_vertices), f(tess_domain), f(tess_spacing);
-    f(tess_clockwise), f(tess_points), f(feedback), f(viewport_swizzle);
+    f(tess_clockwise), f(tess_points), f(feedback), f(scattered_storage), f(viewport_swizzle);
 }
 template <class F>
 void members(const Options& options, F&& f) {
     const auto& [indexed_banks_by_address, subgroup_size, exact_denormals, unfused, denormal_modes, drops_added_zeros,
-                 mixes_left_loops, transform_feedback, validate] = options;
+                 mixes_left_loops, storage_windows, transform_feedback, validate] = options;
     f(indexed_banks_by_address), f(subgroup_size), f(exact_denormals), f(unfused), f(denormal_modes);
-    f(drops_added_zeros), f(mixes_left_loops), f(transform_feedback), f(validate);
+    f(drops_added_zeros), f(mixes_left_loops), f(storage_windows), f(transform_feedback), f(validate);
 }
 
 template <class T>

@@ -33,15 +33,6 @@ Basic vector_basic(u32 words) {
     return words == 4 ? Basic::U32x4 : words == 2 ? Basic::U32x2 : Basic::U32;
 }
 
-BankUse& use_of(Reflection& reflection, u8 bank) {
-    for (BankUse& use : reflection.banks)
-        if (use.bank == bank)
-            return use;
-    reflection.banks.push_back({});
-    reflection.banks.back().bank = bank;
-    return reflection.banks.back();
-}
-
 } // namespace
 
 bool Emitter::memory(Value v, const Inst& inst) {
@@ -55,7 +46,7 @@ bool Emitter::memory(Value v, const Inst& inst) {
         break;
     case Op::StoreGlobal:
         reflection.writes_global = true;
-        store_global(inst);
+        store_global(v, inst);
         break;
     case Op::AtomicGlobal:
         reflection.reads_global = reflection.writes_global = true;
@@ -118,6 +109,15 @@ Id Emitter::root(u32 member, Basic type) {
     return load(type, chain(StorageClass::PushConstant, t(type), root_variable, c(member)));
 }
 
+BankUse& Emitter::bank_use(u8 bank) {
+    for (BankUse& use : reflection.banks)
+        if (use.bank == bank)
+            return use;
+    reflection.banks.push_back({});
+    reflection.banks.back().bank = bank;
+    return reflection.banks.back();
+}
+
 // 0: the stage's bindings are used up.
 Id Emitter::bank_variable(u8 bank) {
     if (bank_variables[bank] != 0)
@@ -138,12 +138,12 @@ Id Emitter::bank_variable(u8 bank) {
     const Id id = module.variable(StorageClass::Uniform, bank_block);
     module.decorate(id, spv::Decoration::DescriptorSet, {banks::set});
     module.decorate(id, spv::Decoration::Binding, {quota.first + used});
-    use_of(reflection, bank).binding = quota.first + used;
+    bank_use(bank).binding = quota.first + used;
     return bank_variables[bank] = id;
 }
 
 Id Emitter::bank_word_by_address(u8 bank, Id offset) {
-    use_of(reflection, bank).by_address = true;
+    bank_use(bank).by_address = true;
     module.capability(spv::Capability::PhysicalStorageBufferAddresses);
     const Id table = bitcast(Basic::U64, root(0, Basic::U32x2));
     const u64 entry = (static_cast<u64>(program.stage) * banks::count + bank) * sizeof(BankAddress);
@@ -174,7 +174,7 @@ void Emitter::load_bank(Value v, const Inst& inst) {
             const Id groups = builtin_input(spv::BuiltIn::NumWorkgroups, Basic::U32x3);
             return define_u(v, module.op(spv::Op::OpCompositeExtract, t(Basic::U32), groups, axis));
         }
-        BankUse& use = use_of(reflection, bank);
+        BankUse& use = bank_use(bank);
         use.size = std::max(use.size, at + 4);
         const Id variable = bank_variable(bank);
         if (variable == 0)
@@ -182,7 +182,7 @@ void Emitter::load_bank(Value v, const Inst& inst) {
         const Id pointer = chain(StorageClass::Uniform, t(Basic::U32), variable, c(0), c(at / 16), c(at / 4 % 4));
         return define_u(v, load(Basic::U32, pointer));
     }
-    use_of(reflection, bank).size = bank_vectors * 16;
+    bank_use(bank).size = bank_vectors * 16;
     const Id at = u(offset);
     const Id variable = options.indexed_banks_by_address ? 0 : bank_variable(bank);
     if (variable == 0)
@@ -246,8 +246,8 @@ Id Emitter::locate_function() {
     module.none(spv::Op::OpStore, low, c(0));
     module.none(spv::Op::OpStore, high, count);
     module.none(spv::Op::OpStore, result, module.constant(Basic::U64, 0));
-    const Id head = module.new_id(), test = module.new_id(), body = module.new_id(), proceed = module.new_id(),
-             merge = module.new_id();
+    const Id head = module.new_id(), test = module.new_id(), body = module.new_id(), here = module.new_id(),
+             elsewhere = module.new_id(), proceed = module.new_id(), merge = module.new_id();
     branch(head);
     begin_block(head);
     module.none(spv::Op::OpLoopMerge, merge, proceed, 0u);
@@ -258,7 +258,20 @@ Id Emitter::locate_function() {
     begin_block(body);
     const Id sum = module.op(spv::Op::OpIAdd, u32_type, l, h);
     const Id middle = module.op(spv::Op::OpShiftRightLogical, u32_type, sum, c(1));
-    const Id below = module.op(spv::Op::OpULessThanEqual, bool_type, field(middle, 0), guest);
+    const Id start = field(middle, 0), size = field(middle, 1);
+    const Id offset = module.op(spv::Op::OpISub, u64_type, guest, start); // huge in front of the range
+    const Id within = module.op(spv::Op::OpULessThan, bool_type, offset, size);
+    module.none(spv::Op::OpSelectionMerge, elsewhere, 0u);
+    module.none(spv::Op::OpBranchConditional, within, here, elsewhere);
+    begin_block(here);
+    const Id room = module.op(spv::Op::OpISub, u64_type, size, offset);
+    const Id fits =
+        module.op(spv::Op::OpUGreaterThanEqual, bool_type, room, module.op(spv::Op::OpUConvert, u64_type, bytes));
+    const Id device = module.op(spv::Op::OpIAdd, u64_type, field(middle, 2), offset);
+    module.none(spv::Op::OpStore, result, select(Basic::U64, fits, device, module.constant(Basic::U64, 0)));
+    branch(merge);
+    begin_block(elsewhere);
+    const Id below = module.op(spv::Op::OpULessThanEqual, bool_type, start, guest);
     const Id next = module.op(spv::Op::OpIAdd, u32_type, middle, c(1));
     module.none(spv::Op::OpStore, low, select(Basic::U32, below, next, l));
     module.none(spv::Op::OpStore, high, select(Basic::U32, below, h, middle));
@@ -266,21 +279,6 @@ Id Emitter::locate_function() {
     begin_block(proceed);
     branch(head);
     begin_block(merge);
-    const Id position = load(Basic::U32, low);
-    const Id some = module.op(spv::Op::OpINotEqual, bool_type, position, c(0));
-    (void)guarded(some, 0, [&] {
-        const Id index = module.op(spv::Op::OpISub, u32_type, position, c(1));
-        const Id offset = module.op(spv::Op::OpISub, u64_type, guest, field(index, 0));
-        const Id size = field(index, 1);
-        const Id starts = module.op(spv::Op::OpULessThan, bool_type, offset, size);
-        const Id room = module.op(spv::Op::OpISub, u64_type, size, offset);
-        const Id fits =
-            module.op(spv::Op::OpUGreaterThanEqual, bool_type, room, module.op(spv::Op::OpUConvert, u64_type, bytes));
-        const Id inside = module.op(spv::Op::OpLogicalAnd, bool_type, starts, fits);
-        const Id device = module.op(spv::Op::OpIAdd, u64_type, field(index, 2), offset);
-        module.none(spv::Op::OpStore, result, select(Basic::U64, inside, device, module.constant(Basic::U64, 0)));
-        return Id{0};
-    });
     module.none(spv::Op::OpReturnValue, load(Basic::U64, result));
     module.end_function();
     return locate_id;
@@ -300,23 +298,19 @@ Id Emitter::extend_part(Id word, Id byte, MemorySize size) {
 void Emitter::load_global(Value v, const Inst& inst) {
     const MemorySize size = size_of(inst);
     const u32 bytes = std::max(bytes_of(size), 4u);
-    const Id guest = u(arg(v, 0));
-    const Id aligned =
-        module.op(spv::Op::OpBitwiseAnd, t(Basic::U64), guest, module.constant(Basic::U64, ~u64{bytes - 1}));
-    const Id device = locate(aligned, bytes);
-    const Id found = module.op(spv::Op::OpINotEqual, t(Basic::Bool), device, module.constant(Basic::U64, 0));
+    const Place at = place(v, bytes);
     const Basic basic = vector_basic(words_of(size));
-    const Id value = guarded(found, t(basic), [&] {
-        return module.op(spv::Op::OpLoad, t(basic), device_pointer(basic, device), 2u, bytes);
+    const Id value = guarded(at.found, t(basic), [&] {
+        return module.op(spv::Op::OpLoad, t(basic), device_pointer(basic, at.device), 2u, bytes);
     });
     if (!is_part(size))
         return define_u(v, value);
-    const Id low = module.op(spv::Op::OpUConvert, t(Basic::U32), guest);
+    const Id low = module.op(spv::Op::OpUConvert, t(Basic::U32), u(arg(v, 0)));
     const Id byte = module.op(spv::Op::OpBitwiseAnd, t(Basic::U32), low, c(4 - bytes_of(size)));
     define_u(v, extend_part(value, byte, size));
 }
 
-void Emitter::store_global(const Inst& inst) {
+void Emitter::store_global(Value v, const Inst& inst) {
     const MemorySize size = size_of(inst);
     const u32 bytes = std::max(bytes_of(size), 4u), words = words_of(size);
     const std::span<const Value> args = ir.args(inst);
@@ -324,9 +318,7 @@ void Emitter::store_global(const Inst& inst) {
         error = Error{"store_global: too few operands"};
         return;
     }
-    const Id guest = u(args[0]);
-    const Id aligned =
-        module.op(spv::Op::OpBitwiseAnd, t(Basic::U64), guest, module.constant(Basic::U64, ~u64{bytes - 1}));
+    const Id guest = is_part(size) ? u(args[0]) : 0; // views are made outside the branch
     Id value = u(args[1]);
     if (words > 1) {
         std::vector<u32> parts;
@@ -334,11 +326,10 @@ void Emitter::store_global(const Inst& inst) {
             parts.push_back(u(args[1 + i]));
         value = module.op(spv::Op::OpCompositeConstruct, t(vector_basic(words)), std::span<const u32>(parts));
     }
-    const Id device = locate(aligned, bytes);
-    const Id found = module.op(spv::Op::OpINotEqual, t(Basic::Bool), device, module.constant(Basic::U64, 0));
-    (void)guarded(found, 0, [&] {
+    const Place at = place(v, bytes);
+    (void)guarded(at.found, 0, [&] {
         const Basic basic = vector_basic(words);
-        const Id pointer = device_pointer(basic, device);
+        const Id pointer = device_pointer(basic, at.device);
         if (!is_part(size)) {
             module.none(spv::Op::OpStore, pointer, value, 2u, bytes);
             return Id{0};
@@ -510,15 +501,11 @@ void Emitter::atomic_global(Value v, const Inst& inst) {
     const Basic basic = wide ? Basic::U64 : Basic::U32;
     const u32 bytes = wide ? 8 : 4;
     const std::span<const Value> args = ir.args(inst);
-    const Id guest = u(args[0]);
     for (Value operand : args)
         (void)u(operand); // views are made outside the branch
-    const Id aligned =
-        module.op(spv::Op::OpBitwiseAnd, t(Basic::U64), guest, module.constant(Basic::U64, ~u64{bytes - 1}));
-    const Id device = locate(aligned, bytes);
-    const Id found = module.op(spv::Op::OpINotEqual, t(Basic::Bool), device, module.constant(Basic::U64, 0));
-    const Id old = guarded(found, t(basic), [&] {
-        return atomic(v, {device_pointer(basic, device)}, op, type, args.subspan(1), spv::Scope::Device);
+    const Place at = place(v, bytes);
+    const Id old = guarded(at.found, t(basic), [&] {
+        return atomic(v, {device_pointer(basic, at.device)}, op, type, args.subspan(1), spv::Scope::Device);
     });
     if (!error)
         define_u(v, old);

@@ -61,13 +61,8 @@ Result<Translation> Emitter::run() {
     if (program.stage != Stage::Compute)
         module.capability(spv::Capability::Shader);
     // functions that main calls come first: written before main so that `code` is free
-    for (BlockId b : graph.order)
-        for (u32 id : ir.blocks[b].insts)
-            if (ir.insts[id].op == Op::LoadGlobal || ir.insts[id].op == Op::StoreGlobal ||
-                ir.insts[id].op == Op::AtomicGlobal) {
-                (void)locate_function();
-                break;
-            }
+    if (find_storage())
+        (void)locate_function();
     for (BlockId b : graph.order)
         for (u32 id : ir.blocks[b].insts)
             if (double_in_integers(ir.insts[id]))
@@ -77,6 +72,7 @@ Result<Translation> Emitter::run() {
     terminated = false;
     ++block_serial;
     declare_interface();
+    load_windows();
     find_spills();
     declare_phis();
     find_repairs();

@@ -4,6 +4,7 @@
 #include "maxwell/sph.h"
 #include "shader/emit.h"
 #include "shader/spirv_module.h"
+#include "shader/storage_address.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 
@@ -160,6 +161,7 @@ private:
     // --- emit_memory.cpp
     bool memory(Value v, const ir::Inst& inst);
     void load_bank(Value v, const ir::Inst& inst);
+    [[nodiscard]] BankUse& bank_use(u8 bank);
     [[nodiscard]] Id bank_variable(u8 bank);
     [[nodiscard]] Id bank_word_by_address(u8 bank, Id offset);
     static constexpr u32 root_viewport = 2;
@@ -170,7 +172,7 @@ private:
     [[nodiscard]] Id locate_function();
     [[nodiscard]] Id device_pointer(Basic pointee, Id device_address);
     void load_global(Value v, const ir::Inst& inst);
-    void store_global(const ir::Inst& inst);
+    void store_global(Value v, const ir::Inst& inst);
     void atomic_global(Value v, const ir::Inst& inst);
     [[nodiscard]] Id array_word(spv::StorageClass storage, Id index);
     void load_array(Value v, const ir::Inst& inst, spv::StorageClass storage);
@@ -190,6 +192,14 @@ private:
     [[nodiscard]] Id shared_variable();
     [[nodiscard]] Id local_variable();
     [[nodiscard]] Id extend_part(Id word, Id byte, ir::MemorySize size);
+
+    // --- emit_storage.cpp
+    struct Place {
+        Id device, found; // address, and whether there is memory
+    };
+    [[nodiscard]] bool find_storage();
+    void load_windows();
+    [[nodiscard]] Place place(Value access, u32 bytes);
 
     // --- emit_texture.cpp
     bool texture(Value v, const ir::Inst& inst);
@@ -299,7 +309,13 @@ private:
     std::vector<Construct> constructs;
 
     // memory
-    std::array<Id, banks::count> bank_variables{};
+    std::array<Id, banks::count + 1> bank_variables{}; // the last: of the windows
+    struct Window {
+        Id device = 0, size = 0;
+    };
+    std::array<Window, 2 * banks::window_slots> windows{}; // by row
+    std::vector<ir::StorageAddress> storage_addresses;
+    std::vector<u32> storage_index; // by access; ~0u: not through a window
     Id bank_block = 0, root_variable = 0, locate_id = 0, map_variable = 0;
     Id double_fma_id = 0;
     Id shared_id = 0, local_id = 0, shared_reduce = 0, warp_variable = 0;

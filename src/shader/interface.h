@@ -74,11 +74,20 @@ inline constexpr Quota quota(Stage stage) {
     return {0, 18}; // compute has a layout of its own
 }
 inline constexpr u32 count = 18; // c[0] .. c[17]
+// Windows: one more bank of the host's own with Options::storage_windows, BankAddress rows of where the buffers lie
+// whose addresses are in the driver's bank. An access through such an address is this row's or none: beyond `size`
+// bytes behind the buffer's beginning loads give 0 and stores are dropped. So a window reaches as far as memory does,
+// not only as the buffer. A row of zeros: no buffer.
+inline constexpr u32 windows = count;
+inline constexpr u32 window_slots = 32;
+inline constexpr u32 storage_row = 0;             // storage buffer n: row n
+inline constexpr u32 uniform_row = window_slots;  // uniform buffer n that compute reads by its address: row 32 + n
+inline constexpr u32 largest_window = 0xff000000; // bytes
 } // namespace banks
 
 struct BankAddress { // RootConstants::bank_table points at BankAddress[stage_count][banks::count]
-    u64 device;
-    u32 size, pad;
+    u64 device;      // of a window: as far from the guest's address as 16 divides
+    u32 size, pad;   // of a window: up to an address that 16 divides
 };
 
 struct RootConstants {   // std430 push constants, visible to all stages
@@ -120,7 +129,8 @@ struct VariantKey {
     enum class TessSpacing : u8 { Equal, FractionalOdd, FractionalEven } tess_spacing = TessSpacing::Equal;
     bool tess_clockwise = false;
     bool tess_points = false;
-    bool feedback = true;          // this is the last stage before the rasteriser: Program::feedback is captured
+    bool feedback = true;           // this is the last stage before the rasteriser: Program::feedback is captured
+    bool scattered_storage = false; // a bound storage buffer is not in one piece of memory: no windows
     u16 viewport_swizzle = 0x6420; // of the last stage's position, as the hardware's register: x lowest, 0 +x, 1 -x ...
     friend bool operator==(const VariantKey&, const VariantKey&) = default;
 };
@@ -133,6 +143,7 @@ struct Options {
     bool denormal_modes = false;           // singles: the device flushes or keeps denormals as the module says
     bool drops_added_zeros = false;        // the device's compiler takes x + 0 for x and the like: kernels repair signs
     bool mixes_left_loops = false;         // the device's compiler gives lanes that left a loop values of later turns
+    bool storage_windows = false;          // the caller fills bank banks::windows
     bool transform_feedback = false;       // the device captures what Program::feedback says
     bool validate = false;                 // run the SPIR-V validator over the result; an invalid module is an Error
 };
@@ -148,7 +159,7 @@ struct HandleUse {
 };
 
 struct BankUse {
-    u8 bank = 0;
+    u8 bank = 0;       // banks::windows too
     u32 binding = ~0u; // in set 1; ~0u: only through bank_table
     bool by_address = false;
     u32 size = 0; // highest byte read by a constant offset + 1, 65536 if indexed by a register

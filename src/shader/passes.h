@@ -34,6 +34,9 @@ void fold(Program& program);
 // no compiler multiplies by zero.
 bool embed_constants(Program& program, u8 bank, Bytes bytes, bool zero_is_sign);
 
+// Makes one 64-bit addition of the two 32-bit ones, joined by a carry, that the machine adds addresses with.
+void join_wide_sums(Program& program);
+
 // Removes what has no effect and no use.
 void remove_dead_code(Program& program);
 

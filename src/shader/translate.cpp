@@ -17,6 +17,7 @@ void optimise(ir::Program& ir, const program::Program& program) {
     const bool open_compiler = program.layout == &program::open_compiler_layout;
     if (ir::embed_constants(ir, program.constants_bank, program.constants, open_compiler))
         ir::fold(ir);
+    ir::join_wide_sums(ir);
     ir::remove_dead_code(ir);
 }
 

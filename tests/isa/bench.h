@@ -37,6 +37,7 @@ public:
         shader::Options options;
         options.subgroup_size = subgroup_size();
         options.validate = true;
+        options.storage_windows = true;
         options.denormal_modes = device->capabilities.denormal_modes;
         options.unfused_multiply_add = device->capabilities.unfused_multiply_add;
         options.drops_added_zeros = device->capabilities.drops_added_zeros;
@@ -71,6 +72,10 @@ public:
         const u64 stage_row = static_cast<u64>(shader::Stage::Compute) * shader::banks::count;
         Blob table((stage_row + shader::banks::count) * sizeof(shader::BankAddress));
         for (const shader::BankUse& use : translation->reflection.banks) {
+            if (use.bank == shader::banks::windows) {
+                c.set_compute_bank(use.binding, *queue_->arena().push(window_rows(program, banks, memory, buffers)));
+                continue;
+            }
             const auto bank = banks.find(use.bank);
             if (bank == banks.end() || bank->second.empty())
                 continue;
@@ -103,6 +108,25 @@ public:
             std::memcpy(memory[i].second->data(), buffers[i].whole().mapped, memory[i].second->size());
         }
         return {};
+    }
+
+    // From what bank 0 says about storage buffers: each as far as its memory goes.
+    static Blob window_rows(const program::Program& program, const std::map<u32, Blob>& banks,
+                            const std::vector<std::pair<u64, Blob*>>& memory, const std::vector<gpu::Buffer>& buffers) {
+        Blob rows;
+        for (u32 slot = 0; slot < shader::banks::window_slots; ++slot) {
+            const u32 at = program.layout->storage_buffers[static_cast<u32>(program.stage)] + 16 * slot;
+            const u64 address = read_at<u64>(banks.at(0), at).value_or(0);
+            shader::BankAddress row{};
+            for (std::size_t i = 0; i < memory.size(); ++i)
+                if (const u64 before = address - memory[i].first; before < memory[i].second->size()) {
+                    const u64 end = (memory[i].first + memory[i].second->size()) & ~u64{15};
+                    row = {buffers[i].whole().address + before, static_cast<u32>(end - address), 0};
+                }
+            const auto bytes = std::as_bytes(std::span(&row, 1));
+            rows.insert(rows.end(), bytes.begin(), bytes.end());
+        }
+        return rows;
     }
 
     Bench() {

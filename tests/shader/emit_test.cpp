@@ -460,6 +460,43 @@ TEST(Emit, BanksBeyondTheQuotaComeByAddress) {
     EXPECT_EQ(bound, banks::quota(Stage::Geometry).count);
 }
 
+TEST(Emit, StorageWindowsAreABankOfTheHost) {
+    const auto body = [](u32 table) {
+        return fmt::format(
+            "  %0 = load_bank<0> {}\n  %1 = load_bank<0> {}\n  %2 = pack64 %0, %1\n  %3 = pack64 %900, 0\n"
+            "  %4 = iadd64 %2, %3\n  %5 = load_global.b32 %4\n  store_global.b32 %4, %5\n"
+            "  %6 = atomic_global.add.u32 %4, %5\n  exit\n",
+            table + 16, table + 20);
+    };
+    Options options;
+    options.storage_windows = true;
+    VariantKey scattered;
+    scattered.scattered_storage = true;
+    const auto searches = [](const Translation& t) { // the memory map is there for that
+        for (std::size_t at = 5; at < t.spirv.size(); at += t.spirv[at] >> 16)
+            if (t.spirv[at] == (4u << 16 | static_cast<u32>(spv::Op::OpDecorate)) &&
+                t.spirv[at + 2] == static_cast<u32>(spv::Decoration::Binding) && t.spirv[at + 3] == heap::memory_map)
+                return true;
+        return false;
+    };
+    const auto windows = [](const Translation& t) {
+        for (const BankUse& use : t.reflection.banks)
+            if (use.bank == banks::windows)
+                return use.binding != ~0u ? use.size : 0;
+        return 0u;
+    };
+    for (const Stage stage : {Stage::Compute, Stage::Vertex, Stage::Fragment}) {
+        const std::string text = body(program::vendor_layout.storage_buffers[static_cast<unsigned>(stage)]);
+        const auto with = emitted(stage, text, {}, options), without = emitted(stage, text),
+                   other = emitted(stage, text, scattered, options);
+        ASSERT_TRUE(with && without && other);
+        EXPECT_EQ(windows(*with), 32u);
+        EXPECT_FALSE(searches(*with));
+        EXPECT_TRUE(searches(*without) && searches(*other));
+        EXPECT_EQ(windows(*without) + windows(*other), 0u);
+    }
+}
+
 TEST(Emit, TheVariantKeyChoosesClassesAndTests) {
     const std::string body = "  %0 = interpolate<0x84>.constant\n"
                              "  store_color<3> %0\n"

@@ -1,6 +1,7 @@
 // SSA construction, folding, dead code and reducibility over IR text.
 #include "shader/ir_text.h"
 #include "shader/passes.h"
+#include "shader/storage_address.h"
 #include "shader/trace.h"
 
 #include <gtest/gtest.h>
@@ -130,6 +131,104 @@ TEST(Fold, IdentitiesLeaveTheOtherOperand) {
 TEST(Fold, FloatsAreLeftToTheDevice) {
     const std::string text = after_ssa("b0:\n  %0 = fadd 0x7f800001, 0\n  store_depth %0\n  exit\n");
     EXPECT_TRUE(has(text, "fadd")) << text;
+}
+
+std::string after_joining(const std::string& body) {
+    Program program = parsed(("b0:\n" + body + "  exit\n").c_str());
+    join_wide_sums(program);
+    fold(program);
+    remove_dead_code(program);
+    const auto sound = verify(program);
+    EXPECT_TRUE(sound) << sound.error().message;
+    return print(program);
+}
+
+TEST(WideSums, AdditionsJoinedByACarryAreOne) {
+    // 0x5'ffffffff + 0x7'00000002
+    const std::string number = after_joining("  %0 = iadd 0xffffffff, 2\n"
+                                             "  %1 = carry 0xffffffff, 2, false\n"
+                                             "  %2 = select %1, 1, 0\n"
+                                             "  %3 = iadd 5, 7\n"
+                                             "  %4 = iadd %3, %2\n"
+                                             "  %5 = pack64 %0, %4\n"
+                                             "  store_global.b32 %5, 1\n");
+    EXPECT_TRUE(has(number, "store_global.b32 0xd00000001l")) << number;
+    // a number in a bank keeps its words together, on whichever side it stands
+    for (const char* sums :
+         {"  %8 = iadd %0, %1\n  %9 = carry %0, %1, false\n", "  %8 = iadd %1, %0\n  %9 = carry %1, %0, false\n"})
+        for (const char* high : {"  %6 = iadd %2, %5\n", "  %7 = iadd %3, %2\n  %6 = iadd %7, %5\n",
+                                 "  %7 = iadd %2, %3\n  %6 = iadd %5, %7\n"}) {
+            const std::string text = after_joining(std::string("  %0 = load_bank<3> 8\n"
+                                                               "  %1 = load_bank<0> 0x150\n"
+                                                               "  %2 = load_bank<0> 0x154\n"
+                                                               "  %3 = load_bank<3> 12\n") +
+                                                   sums + "  %5 = select %9, 1, 0\n" + high +
+                                                   "  %10 = pack64 %8, %6\n  store_global.b32 %10, 1\n");
+            EXPECT_TRUE(has(text, "iadd64")) << sums << high << text;
+            EXPECT_FALSE(has(text, "carry")) << sums << high << text;
+            EXPECT_TRUE(has(text, "pack64 %3, %5")) << sums << high << text; // as they are printed
+        }
+}
+
+TEST(WideSums, WhatIsNoCarryOfTheLowWordsStays) {
+    for (const char* high :
+         {"  %4 = carry %0, %0, false\n  %5 = select %4, 1, 0\n", "  %4 = carry %0, %1, true\n  %5 = select %4, 1, 0\n",
+          "  %4 = carry %0, %1, false\n  %5 = select %4, 0, 1\n",
+          "  %4 = overflow %0, %1, false\n  %5 = select %4, 1, 0\n"}) {
+        const std::string text =
+            after_joining(std::string("  %0 = load_bank<3> 0\n  %1 = load_bank<3> 4\n  %2 = load_bank<3> 8\n"
+                                      "  %3 = iadd %0, %1\n") +
+                          high + "  %6 = iadd %2, %5\n  %7 = pack64 %3, %6\n  store_global.b32 %7, 1\n");
+        EXPECT_FALSE(has(text, "iadd64")) << high << text;
+    }
+}
+
+// Rows and displacements from the layouts' tables (SHD-004 and the corpus README).
+TEST(StorageAddress, StartsFromABuffersAddressInTheDriversBank) {
+    struct Expected {
+        const char* expression; // of %5
+        Stage stage;
+        bool open;
+        i64 row, displacement; // row -1: none
+        std::size_t offsets;
+    };
+    constexpr u32 uniform = banks::uniform_row;
+    const Expected rows[] = {
+        {"  %5 = pack64 %0, %1\n", Stage::Compute, true, 0, 0, 0},
+        {"  %4 = pack64 %2, 0\n  %3 = pack64 %0, %1\n  %5 = iadd64 %3, %4\n", Stage::Compute, true, 0, 0, 1},
+        {"  %4 = pack64 %0, %1\n  %3 = iadd64 %4, 0x10l\n  %5 = iadd64 0xfffffffffffffff8l, %3\n", Stage::Compute, true,
+         0, 8, 0},
+        {"  %4 = pack64 %2, %1\n  %3 = pack64 %0, %1\n  %5 = iadd64 %4, %3\n", Stage::Compute, true, 0, 0, 1},
+        {"  %4 = load_bank<0> 0x170\n  %3 = load_bank<0> 0x174\n  %5 = pack64 %4, %3\n", Stage::Compute, true, 2, 0, 0},
+        {"  %4 = load_bank<0> 0x320\n  %3 = load_bank<0> 0x324\n  %5 = pack64 %4, %3\n", Stage::Compute, false, 1, 0,
+         0},
+        {"  %4 = load_bank<0> 0x58\n  %3 = load_bank<0> 0x5c\n  %5 = pack64 %4, %3\n", Stage::Compute, true,
+         uniform + 6, 0, 0},
+        {"  %4 = load_bank<0> 0x260\n  %3 = load_bank<0> 0x264\n  %5 = pack64 %4, %3\n", Stage::Compute, false,
+         uniform + 5, 0, 0},
+        {"  %4 = load_bank<0> 0x58\n  %3 = load_bank<0> 0x5c\n  %5 = pack64 %4, %3\n", Stage::Fragment, true, -1, 0, 0},
+        {"  %4 = load_bank<3> 0x154\n  %5 = pack64 %0, %4\n", Stage::Compute, true, -1, 0, 0},
+        {"  %5 = pack64 %1, %0\n", Stage::Compute, true, -1, 0, 0},
+        {"  %4 = load_bank<0> %2\n  %5 = pack64 %4, %1\n", Stage::Compute, true, -1, 0, 0},
+        {"  %4 = pack64 %0, %1\n  %5 = iadd64 %4, 0x1000000l\n", Stage::Compute, true, -1, 0, 0},
+    };
+    for (const Expected& row : rows) {
+        SCOPED_TRACE(row.expression);
+        Program program = parsed((std::string("b0:\n  %0 = load_bank<0> 0x150\n  %1 = load_bank<0> 0x154\n"
+                                              "  %2 = load_bank<3> 8\n") +
+                                  row.expression + "  store_global.b32 %5, 1\n  exit\n")
+                                     .c_str());
+        program.stage = row.stage;
+        const Inst& store = program.insts[program.blocks[0].insts.back()];
+        const auto found = storage_address(program, program.args(store)[0],
+                                           row.open ? program::open_compiler_layout : program::vendor_layout);
+        ASSERT_EQ(found.has_value(), row.row >= 0);
+        if (!found)
+            continue;
+        EXPECT_EQ(found->row, static_cast<u32>(row.row));
+        EXPECT_EQ(found->displacement, row.displacement);
+        EXPECT_EQ(found->offsets.size(), row.offsets);
+    }
 }
 
 TEST(DeadCode, StoresAndAtomicsStayUnusedLoadsGo) {
