@@ -256,7 +256,7 @@ void nvnCommandBufferSetRenderTargets(NVNcommandBuffer* cmdBuf, int numColors, c
         const Texture* const valid = as_valid(texture, "nvnCommandBufferSetRenderTargets");
         if (!valid)
             return false;
-        images[count++] = describe(*valid, view ? layout(view) : nullptr);
+        images[count++] = describe(*valid, view ? layout(view) : nullptr, ViewUse::Layers);
         present = static_cast<u16>(present | bit);
         return true;
     };

@@ -3,6 +3,7 @@
 #include "nvn/entry_points.h"
 #include "nvn/report.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace heaviside::nvn {
@@ -16,7 +17,12 @@ std::optional<ImageDescription> image(const char* call, const NVNtexture* textur
     const Texture* const valid = as_valid(texture, call);
     if (!valid)
         return std::nullopt;
-    return describe(*valid, view ? layout(view) : nullptr);
+    const TextureView* const part = view ? layout(view) : nullptr;
+    if (part && (part->set & view_field::levels) && part->first_level >= std::max<u32>(valid->description.levels, 1)) {
+        report_error(call, "level {} of a texture of {}", u32{part->first_level}, u32{valid->description.levels});
+        return std::nullopt;
+    }
+    return describe(*valid, part, ViewUse::Layers);
 }
 
 std::optional<Region> region(const char* call, const NVNcopyRegion* from) {

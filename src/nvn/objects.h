@@ -276,7 +276,9 @@ template <class Object>
 }
 
 // A texture with a view of it, every field of the view resolved (view may be null). Depends on the objects alone.
-[[nodiscard]] stream::ImageDescription describe(const Texture& texture, const TextureView* view);
+enum class ViewUse : u8 { Sampled, Layers }; // layers of cubes: as cubes, or as what is drawn to and copied
+[[nodiscard]] stream::ImageDescription describe(const Texture& texture, const TextureView* view,
+                                                ViewUse use = ViewUse::Sampled);
 [[nodiscard]] stream::SamplerDescription describe(const SamplerState& sampler);
 
 } // namespace heaviside::nvn

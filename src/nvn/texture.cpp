@@ -69,7 +69,7 @@ void resolve_cube_layers(u32 texture_layers, stream::ViewDescription& view) {
 
 } // namespace
 
-stream::ImageDescription describe(const Texture& texture, const TextureView* view) {
+stream::ImageDescription describe(const Texture& texture, const TextureView* view, ViewUse use) {
     const stream::TextureDescription& t = texture.description;
     const bool volume = t.target == NVN_TEXTURE_TARGET_3D;
     const u32 levels = std::max<u32>(t.levels, 1);
@@ -93,7 +93,7 @@ stream::ImageDescription describe(const Texture& texture, const TextureView* vie
     if (set & view_field::layers) {
         v.first_layer = view->first_layer;
         v.layer_count = std::max<u16>(view->layer_count, 1);
-        if (is_cube(v.target))
+        if (is_cube(v.target) && use == ViewUse::Sampled)
             resolve_cube_layers(layers, v);
         v.first_layer = static_cast<u16>(std::min<u32>(v.first_layer, layers - 1));
         v.layer_count = static_cast<u16>(std::min<u32>(v.layer_count, layers - v.first_layer));

@@ -32,7 +32,9 @@ Result<TexelRange> locate(const Texture& t, const TextureView* view, const NVNco
         return fail("multisample textures have no texels for the CPU");
     TexelRange out;
     out.layout = *storage;
-    const stream::ViewDescription v = describe(t, view).view;
+    if (view && (view->set & view_field::levels) && view->first_level >= out.layout.level_count) // REN-057
+        return fail("level {} of a texture of {}", u32{view->first_level}, out.layout.level_count);
+    const stream::ViewDescription v = describe(t, view, ViewUse::Layers).view;
     out.level = std::min<u32>(v.first_level, out.layout.level_count - 1);
     const texture::Level& level = out.layout.levels[out.level];
     const bool volume = d.target == texture::Target::D3;

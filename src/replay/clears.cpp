@@ -9,7 +9,9 @@
 #include "replay/kernels/rect.vert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace heaviside::replay {
 namespace {
@@ -38,6 +40,27 @@ bool is_empty(const VkRect2D& r) {
 bool covers(const VkRect2D& rect, VkExtent2D extent) {
     return rect.offset.x == 0 && rect.offset.y == 0 && rect.extent.width == extent.width &&
            rect.extent.height == extent.height;
+}
+
+// A clear stores what a fragment of that depth does (REN-095): of 16 bits the nearest number, handed over where devices
+// that round and those that cut off agree. Halfway between two, and of 24 bits, a fragment itself says which.
+struct ClearDepth {
+    f32 value;
+    bool drawn;
+};
+ClearDepth clear_depth_value(VkFormat format, f32 asked) {
+    const f32 depth = asked >= 0 ? std::min(asked, 1.0f) : 0.0f; // not a number: 0
+    if (format == VK_FORMAT_X8_D24_UNORM_PACK32 ||
+        format == VK_FORMAT_D24_UNORM_S8_UINT) // as fine as the fragment's float
+        return {depth, depth != 0 && depth != 1};
+    if (format != VK_FORMAT_D16_UNORM)
+        return {depth, false};
+    constexpr f64 most = 65535, doubtful = 0.05;
+    const f64 scaled = f64{depth} * most, below = std::floor(scaled);
+    if (std::abs(scaled - below - 0.5) < doubtful)
+        return {depth, true};
+    const f64 nearest = std::round(scaled);
+    return {nearest == 0 ? 0.0f : static_cast<f32>(std::min((nearest + 0.25) / most, 1.0)), false};
 }
 
 } // namespace
@@ -74,6 +97,16 @@ void Executor::fill(const Fill& f) {
     c_->begin_pass(pass);
     if (f.conditional)
         begin_condition();
+    if (f.whole) { // exact, as no draw need be
+        VkClearAttachment clear{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = 0, .clearValue = {}};
+        std::memcpy(&clear.clearValue.color, f.value.data(), sizeof clear.clearValue.color);
+        const VkClearRect area{f.rect, 0, 1};
+        s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
+        end_condition();
+        c_->end_pass();
+        c_->barrier();
+        return;
+    }
     set_fill_state(f.extent, f.rect, f.samples);
     gpu::Blend blend;
     for (auto& t : blend.targets)
@@ -89,29 +122,84 @@ void Executor::fill(const Fill& f) {
     c_->barrier();
 }
 
-void Executor::fill_stencil(u8 value, u8 mask, const VkRect2D& rect) {
+// In the open pass: depth, if it is to be written, and the stencil bits of the mask.
+void Executor::fill_depth_stencil(const DepthStencilFill& f, VkExtent2D extent, const VkRect2D& rect,
+                                  VkSampleCountFlagBits samples) {
     end_counting(); // not the guest's draw (REN-094)
-    set_fill_state(extent_, rect, samples_);
+    set_fill_state(extent, rect, samples);
+    gpu::Depth depth;
+    depth.test = depth.write = f.depth.has_value();
+    depth.compare = VK_COMPARE_OP_ALWAYS;
+    c_->set(depth);
     gpu::Stencil stencil;
-    stencil.test = VK_TRUE;
+    stencil.test = f.mask != 0;
     stencil.front = {.fail = VK_STENCIL_OP_KEEP,
                      .pass = VK_STENCIL_OP_REPLACE,
                      .depth_fail = VK_STENCIL_OP_KEEP,
                      .compare = VK_COMPARE_OP_ALWAYS,
                      .compare_mask = 0xff,
-                     .write_mask = mask,
-                     .reference = value};
+                     .write_mask = f.mask,
+                     .reference = f.stencil};
     stencil.back = stencil.front;
     c_->set(stencil);
     gpu::Blend blend;
     for (auto& t : blend.targets)
         t.write_mask = 0;
     c_->set(blend);
-    c_->set_root(root_of({}, 0));
+    c_->set_root(root_of({}, f.depth.value_or(0)));
     if (c_->prepare_draw())
         s_.device->vk.vkCmdDraw(c_->handle(), 3, 1, 0, 0);
     begin_counting();
     draws_in_pass_ = true;
+}
+
+void Executor::clear_in_pass(const VkClearAttachment& clear, const VkRect2D& rect, u32 layers) {
+    const VkClearRect area{rect, 0, layers};
+    s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
+    draws_in_pass_ = true;
+}
+
+// The pass of all targets, or, where the clear reaches past it, one of its own (REN-086). Says where the colour is.
+u32 Executor::open_clear_pass(u32 slot, const VkRect2D& rect) {
+    const Target& target = targets_[slot];
+    const bool inside = target.layers == layers_ && rect.offset.x + rect.extent.width <= extent_.width &&
+                        rect.offset.y + rect.extent.height <= extent_.height;
+    if (inside) {
+        open_pass();
+        return slot;
+    }
+    leave_pass();
+    if (auto done = s_.textures->refresh(*c_, *target.texture); !done)
+        log::error_once("clear: {}", done.error().message);
+    mark_target_written(slot, target.layers);
+    s_.textures->mark_recorded(*target.texture);
+    gpu::Pass pass;
+    pass.area = {{0, 0}, target.extent};
+    pass.layers = target.layers;
+    pass.samples = samples_;
+    const gpu::Attachment attachment{.view = target.view, .format = target.format};
+    const VkImageAspectFlags aspects = target.texture->image.aspects();
+    if (aspects & VK_IMAGE_ASPECT_COLOR_BIT) {
+        pass.colors[0] = attachment;
+        pass.color_count = 1;
+    }
+    if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT)
+        pass.depth = attachment;
+    if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT)
+        pass.stencil = attachment;
+    c_->begin_pass(pass);
+    begin_condition();
+    own_clear_pass_ = true;
+    return 0;
+}
+
+void Executor::close_clear_pass() {
+    if (!std::exchange(own_clear_pass_, false))
+        return;
+    end_condition();
+    c_->end_pass();
+    c_->barrier();
+    draws_in_pass_ = false;
 }
 
 void Executor::on(const stream::ClearColor& r, const Record&) {
@@ -121,43 +209,43 @@ void Executor::on(const stream::ClearColor& r, const Record&) {
     const Target target = targets_[r.target];
     if (!target.texture)
         return;
-    const VkRect2D rect = scissor(g_->scissors[0], extent_);
+    const VkRect2D rect = scissor(g_->scissors[0], target.extent);
     if (is_empty(rect))
         return;
     ++statistics_.clears;
     // A mask that covers every channel the format has is a whole clear (REN-088).
     if ((r.mask & target.channels) == target.channels) {
-        if (covers(rect, extent_) && !g_->condition)
-            s_.textures->discard(*target.texture, g_->targets[r.target].view, layers_);
-        open_pass();
-        VkClearAttachment clear{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .colorAttachment = r.target, .clearValue = {}};
+        if (covers(rect, target.extent) && !g_->condition)
+            s_.textures->discard(*target.texture, target.image.view, target.layers);
+        VkClearAttachment clear{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                                .colorAttachment = open_clear_pass(r.target, rect),
+                                .clearValue = {}};
         clear.clearValue.color = color_value(r.value);
-        const VkClearRect area{rect, 0, layers_};
-        s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
-        draws_in_pass_ = true;
+        clear_in_pass(clear, rect, target.layers);
+        close_clear_pass();
         return;
     }
     leave_pass();
     if (auto done = s_.textures->refresh(*c_, *target.texture); !done)
         log::error_once("clear: {}", done.error().message);
-    mark_target_written(r.target);
+    mark_target_written(r.target, target.layers);
     s_.textures->mark_recorded(*target.texture);
-    const stream::ImageDescription& image = g_->targets[r.target];
-    for (u32 layer = 0; layer < layers_; ++layer) {
+    const stream::ImageDescription& image = target.image;
+    for (u32 layer = 0; layer < target.layers; ++layer) {
         VkFormat format = VK_FORMAT_UNDEFINED;
         u32 layers = 1;
         const auto view = target_view(*target.texture, image, image.view.first_layer + layer, layers, format);
         if (!view)
             return;
-        fill({*view,
-              format,
-              extent_,
-              rect,
-              r.mask,
-              r.value_class,
-              {r.value[0], r.value[1], r.value[2], r.value[3]},
-              samples_,
-              true});
+        fill({.view = *view,
+              .format = format,
+              .extent = target.extent,
+              .rect = rect,
+              .mask = r.mask,
+              .value_class = r.value_class,
+              .value = {r.value[0], r.value[1], r.value[2], r.value[3]},
+              .samples = samples_,
+              .conditional = true});
     }
 }
 
@@ -168,29 +256,35 @@ void Executor::on(const stream::ClearDepthStencil& r, const Record&) {
     const Target target = targets_[depth_slot];
     if (!target.texture)
         return;
-    const VkRect2D rect = scissor(g_->scissors[0], extent_);
+    const VkRect2D rect = scissor(g_->scissors[0], target.extent);
     if (is_empty(rect))
         return;
     ++statistics_.clears;
     const VkImageAspectFlags all = target.texture->image.aspects();
-    if (covers(rect, extent_) && !g_->condition && (r.depth_mask || !(all & VK_IMAGE_ASPECT_DEPTH_BIT)) &&
+    if (covers(rect, target.extent) && !g_->condition && (r.depth_mask || !(all & VK_IMAGE_ASPECT_DEPTH_BIT)) &&
         (r.stencil_mask == 0xff || !(all & VK_IMAGE_ASPECT_STENCIL_BIT)))
-        s_.textures->discard(*target.texture, g_->targets[depth_slot].view, layers_);
-    open_pass();
+        s_.textures->discard(*target.texture, target.image.view, target.layers);
+    (void)open_clear_pass(depth_slot, rect);
     const VkImageAspectFlags has = target.texture->image.aspects();
+    const ClearDepth depth = clear_depth_value(target.format, r.depth);
     VkClearAttachment clear{};
-    if (r.depth_mask)
+    if (r.depth_mask && !depth.drawn)
         clear.aspectMask |= has & VK_IMAGE_ASPECT_DEPTH_BIT;
     if (r.stencil_mask == 0xff)
         clear.aspectMask |= has & VK_IMAGE_ASPECT_STENCIL_BIT;
-    clear.clearValue.depthStencil = {std::clamp(r.depth, 0.0f, 1.0f), r.stencil};
-    if (clear.aspectMask) {
-        const VkClearRect area{rect, 0, layers_};
-        s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
-        draws_in_pass_ = true;
+    clear.clearValue.depthStencil = {depth.value, r.stencil};
+    if (clear.aspectMask)
+        clear_in_pass(clear, rect, target.layers);
+    DepthStencilFill drawn;
+    if (r.depth_mask && depth.drawn)
+        drawn.depth = depth.value;
+    if (r.stencil_mask != 0xff && (has & VK_IMAGE_ASPECT_STENCIL_BIT)) {
+        drawn.stencil = r.stencil;
+        drawn.mask = r.stencil_mask;
     }
-    if (r.stencil_mask != 0 && r.stencil_mask != 0xff && (has & VK_IMAGE_ASPECT_STENCIL_BIT))
-        fill_stencil(r.stencil, r.stencil_mask, rect);
+    if (drawn.depth || drawn.mask)
+        fill_depth_stencil(drawn, target.extent, rect, samples_);
+    close_clear_pass();
 }
 
 // Depth is the first component, stencil the second.
@@ -206,7 +300,8 @@ void Executor::clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags
     std::memcpy(values, r.value, sizeof values);
     const auto stencil =
         r.value_class == stream::ClearClass::Float ? static_cast<u32>(std::clamp(values[1], 0.0f, 255.0f)) : r.value[1];
-    clear.clearValue.depthStencil = {std::clamp(values[0], 0.0f, 1.0f), stencil & 0xff};
+    const ClearDepth depth = clear_depth_value(format, values[0]);
+    clear.clearValue.depthStencil = {depth.value, stencil & 0xff};
     if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT) {
         pass.depth = attachment;
         if (r.mask & 1)
@@ -220,8 +315,13 @@ void Executor::clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags
     if (!clear.aspectMask)
         return;
     c_->begin_pass(pass);
-    const VkClearRect area{rect, 0, 1};
-    s_.device->vk.vkCmdClearAttachments(c_->handle(), 1, &clear, 1, &area);
+    if (depth.drawn && (clear.aspectMask & VK_IMAGE_ASPECT_DEPTH_BIT)) {
+        fill_depth_stencil({.depth = depth.value}, extent, rect, samples);
+        clear.aspectMask &= ~static_cast<VkImageAspectFlags>(VK_IMAGE_ASPECT_DEPTH_BIT);
+    }
+    if (clear.aspectMask)
+        clear_in_pass(clear, rect, 1);
+    draws_in_pass_ = false;
     c_->end_pass();
     c_->barrier();
 }
@@ -236,6 +336,7 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
     const gpu::ImageDescription& d = t->image.description();
     const u32 level = std::min<u32>(r.image.view.first_level, d.levels - 1);
     const VkExtent2D extent{std::max(1u, d.extent.width >> level), std::max(1u, d.extent.height >> level)};
+    const u32 channels = channels_of(r.image.view.format);
     const bool rows_are_layers = d.type == VK_IMAGE_TYPE_1D;
     stream::Scissor area{r.region.x, r.region.y, r.region.width, r.region.height};
     i32 first = r.region.z, count = r.region.depth;
@@ -264,14 +365,15 @@ void Executor::on(const stream::ClearTexture& r, const Record&) {
         if (!(t->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT))
             clear_depth(*view, format, t->image.aspects(), d.samples, extent, rect, r);
         else
-            fill({*view,
-                  format,
-                  extent,
-                  rect,
-                  r.mask,
-                  r.value_class,
-                  {r.value[0], r.value[1], r.value[2], r.value[3]},
-                  d.samples});
+            fill({.view = *view,
+                  .format = format,
+                  .extent = extent,
+                  .rect = rect,
+                  .mask = r.mask,
+                  .value_class = r.value_class,
+                  .value = {r.value[0], r.value[1], r.value[2], r.value[3]},
+                  .samples = d.samples,
+                  .whole = (r.mask & channels) == channels});
     }
 }
 

@@ -123,6 +123,52 @@ VkImageSubresourceLayers layers_of(const Texture& t, const Part& p) {
     return {t.image.aspects(), p.level, p.first_layer, p.layers};
 }
 
+void corners(const Part& p, VkOffset3D (&out)[2]) {
+    out[0] = p.offset;
+    out[1] = {p.offset.x + static_cast<i32>(p.extent.width), p.offset.y + static_cast<i32>(p.extent.height),
+              p.offset.z + static_cast<i32>(p.extent.depth)};
+}
+
+// Planes of two formats with the same texels in buffers (REN-183): depth, whatever stencil lies beside it, and colour
+// of its width.
+enum class PlaneLayout : u8 { None, Bits16, Bits24, Bits32 };
+PlaneLayout depth_layout(VkFormat f) {
+    switch (f) {
+    case VK_FORMAT_D16_UNORM:
+        return PlaneLayout::Bits16;
+    case VK_FORMAT_X8_D24_UNORM_PACK32:
+    case VK_FORMAT_D24_UNORM_S8_UINT:
+        return PlaneLayout::Bits24;
+    case VK_FORMAT_D32_SFLOAT:
+    case VK_FORMAT_D32_SFLOAT_S8_UINT:
+        return PlaneLayout::Bits32;
+    default:
+        return PlaneLayout::None;
+    }
+}
+PlaneLayout color_layout(VkFormat f) {
+    switch (f) {
+    case VK_FORMAT_R16_UNORM:
+    case VK_FORMAT_R16_UINT:
+        return PlaneLayout::Bits16;
+    case VK_FORMAT_R32_SFLOAT:
+    case VK_FORMAT_R32_UINT:
+        return PlaneLayout::Bits32;
+    default:
+        return PlaneLayout::None;
+    }
+}
+std::vector<PlanePair> equal_planes(VkFormat from, VkFormat to) {
+    const PlaneLayout a = depth_layout(from), b = depth_layout(to);
+    if (a != PlaneLayout::None && a == b)
+        return {{VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_DEPTH_BIT}};
+    if (a != PlaneLayout::None && a == color_layout(to))
+        return {{VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_COLOR_BIT}};
+    if (b != PlaneLayout::None && b == color_layout(from))
+        return {{VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT}};
+    return {};
+}
+
 } // namespace
 
 Texture* Executor::copy_texture(const stream::ImageDescription& image) {
@@ -147,17 +193,14 @@ void Executor::copy_buffer(const gpu::BufferSlice& from, const gpu::BufferSlice&
     c_->barrier();
 }
 
-// Between places of one image that may overlap, through a buffer.
-bool Executor::copy_within(Texture& t, const VkImageCopy2& region) {
-    const texture::FormatInfo& f = texture::info(t.description.format);
+bool Executor::copy_by_buffer(Texture& source, Texture& dest, const VkImageCopy2& region,
+                              std::span<const PlanePair> planes) {
+    const texture::FormatInfo& f = texture::info(source.description.format);
     const u64 blocks = u64{(region.extent.width + f.block_width - 1) / f.block_width} *
                        ((region.extent.height + f.block_height - 1) / f.block_height) * region.extent.depth *
                        region.srcSubresource.layerCount;
-    for (const VkImageAspectFlags aspect :
-         {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT}) {
-        if (!(t.image.aspects() & aspect))
-            continue;
-        const auto aside = s_.queue->arena().allocate(blocks * std::max<u32>(4, t.format.texel_bytes), 16);
+    for (const PlanePair& p : planes) {
+        const auto aside = s_.queue->arena().allocate(blocks * std::max<u32>(4, source.format.texel_bytes), 16);
         if (!aside) {
             log::error_once("CopyTextureToTexture: {}", aside.error().message);
             return false;
@@ -165,11 +208,11 @@ bool Executor::copy_within(Texture& t, const VkImageCopy2& region) {
         VkBufferImageCopy2 c{.sType = VK_STRUCTURE_TYPE_BUFFER_IMAGE_COPY_2};
         c.bufferOffset = aside->offset;
         c.imageSubresource = region.srcSubresource;
-        c.imageSubresource.aspectMask = aspect;
+        c.imageSubresource.aspectMask = p.from;
         c.imageOffset = region.srcOffset;
         c.imageExtent = region.extent;
         VkCopyImageToBufferInfo2 out{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_TO_BUFFER_INFO_2};
-        out.srcImage = t.image.get();
+        out.srcImage = source.image.get();
         out.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
         out.dstBuffer = aside->buffer;
         out.regionCount = 1;
@@ -178,11 +221,11 @@ bool Executor::copy_within(Texture& t, const VkImageCopy2& region) {
         s_.device->vk.vkCmdCopyImageToBuffer2(c_->handle(), &out);
         c_->barrier();
         c.imageSubresource = region.dstSubresource;
-        c.imageSubresource.aspectMask = aspect;
+        c.imageSubresource.aspectMask = p.to;
         c.imageOffset = region.dstOffset;
         VkCopyBufferToImageInfo2 in{.sType = VK_STRUCTURE_TYPE_COPY_BUFFER_TO_IMAGE_INFO_2};
         in.srcBuffer = aside->buffer;
-        in.dstImage = t.image.get();
+        in.dstImage = dest.image.get();
         in.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
         in.regionCount = 1;
         in.pRegions = &c;
@@ -253,7 +296,8 @@ void Executor::on(const stream::CopyBufferToTexture& r, const Record& record) {
         c_->barrier();
         return;
     }
-    // Converted on the CPU, from what is in the buffer now.
+    // Converted on the CPU, behind whatever writes the buffer (REN-012).
+    settle_for_cpu(r.buffer, size);
     std::vector<std::byte> copy;
     const auto bytes = guest_bytes(r.buffer, size, copy);
     if (!bytes)
@@ -338,7 +382,8 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
     const bool same_blocks = from->extent.width * df.block_width == to->extent.width * sf.block_width &&
                              from->extent.height * df.block_height == to->extent.height * sf.block_height;
     const bool compressed = texture::is_compressed(sf) || texture::is_compressed(df);
-    const bool raw = !(r.flags & (mirror_x | mirror_y | mirror_z)) &&
+    const bool mirrored = (r.flags & (mirror_x | mirror_y | mirror_z)) != 0;
+    const bool raw = !mirrored &&
                      std::max(from->layers, from->extent.depth) == std::max(to->layers, to->extent.depth) &&
                      (compressed ? same_blocks && sf.block_bytes == df.block_bytes
                                  : from->extent.width == to->extent.width && from->extent.height == to->extent.height &&
@@ -349,13 +394,18 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
     const gpu::ImageDescription& dd = dest->image.description();
     const bool depth = !(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT);
     const auto dest_format = static_cast<texture::Format>(r.dest.view.format);
+    const shader::NumericClass dest_class = Formats::numeric_class(dest_format);
     const bool scalable = sd.samples == VK_SAMPLE_COUNT_1_BIT && dd.samples == VK_SAMPLE_COUNT_1_BIT &&
                           source->image.aspects() == dest->image.aspects() && (!depth || sd.format == dd.format) &&
                           Formats::can_draw(dest_format) && s_.formats->image(dest_format).drawable &&
-                          Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) ==
-                              Formats::numeric_class(dest_format);
+                          Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) == dest_class;
     const bool possible = raw ? sd.samples == dd.samples : scalable;
-    if (!possible) {
+    const bool same_size = from->extent.width == to->extent.width && from->extent.height == to->extent.height &&
+                           std::max(from->layers, from->extent.depth) == std::max(to->layers, to->extent.depth);
+    const auto planes = raw || mirrored || !same_size || sd.samples != VK_SAMPLE_COUNT_1_BIT || dd.samples != sd.samples
+                            ? std::vector<PlanePair>{}
+                            : equal_planes(sd.format, dd.format);
+    if (!possible && planes.empty()) {
         log::error_once("CopyTextureToTexture: format {:#x} with {} samples does not convert to {:#x} with {}",
                         r.source.view.format, static_cast<u32>(sd.samples), r.dest.view.format,
                         static_cast<u32>(dd.samples));
@@ -363,55 +413,87 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
     }
     s_.textures->mark_gpu_written(*dest, written(*dest, *to));
     ++statistics_.copies;
-    c_->prepare_transfer();
-    const VkImageLayout source_layout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
-    const VkImageLayout dest_layout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+    VkImageCopy2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_COPY_2};
+    region.srcSubresource = layers_of(*source, *from);
+    region.srcOffset = from->offset;
+    region.dstSubresource = layers_of(*dest, *to);
+    region.dstOffset = to->offset;
+    region.extent = from->extent;
+    if (!planes.empty()) {
+        (void)copy_by_buffer(*source, *dest, region, planes);
+        return;
+    }
     if (raw) {
-        VkImageCopy2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_COPY_2};
-        region.srcSubresource = layers_of(*source, *from);
-        region.srcOffset = from->offset;
-        region.dstSubresource = layers_of(*dest, *to);
-        region.dstOffset = to->offset;
-        region.extent = from->extent;
         if (source == dest && from->level == to->level && sd.samples == VK_SAMPLE_COUNT_1_BIT) {
-            copy_within(*dest, region);
+            std::vector<PlanePair> own;
+            for (const VkImageAspectFlags aspect :
+                 {VK_IMAGE_ASPECT_COLOR_BIT, VK_IMAGE_ASPECT_DEPTH_BIT, VK_IMAGE_ASPECT_STENCIL_BIT})
+                if (dest->image.aspects() & aspect)
+                    own.push_back({aspect, aspect});
+            (void)copy_by_buffer(*source, *dest, region, own);
             return;
         }
         VkCopyImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_INFO_2};
         info.srcImage = source->image.get();
-        info.srcImageLayout = source_layout;
+        info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
         info.dstImage = dest->image.get();
-        info.dstImageLayout = dest_layout;
+        info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
         info.regionCount = 1;
         info.pRegions = &region;
+        c_->prepare_transfer();
         s_.device->vk.vkCmdCopyImage2(c_->handle(), &info);
     } else {
-        VkImageBlit2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_BLIT_2};
-        const auto corners = [](const Part& p, VkOffset3D(&out)[2]) {
-            out[0] = p.offset;
-            out[1] = {p.offset.x + static_cast<i32>(p.extent.width), p.offset.y + static_cast<i32>(p.extent.height),
-                      p.offset.z + static_cast<i32>(p.extent.depth)};
-        };
-        region.srcSubresource = layers_of(*source, *from);
-        corners(*from, region.srcOffsets);
-        region.dstSubresource = layers_of(*dest, *to);
-        corners(*to, region.dstOffsets);
+        VkOffset3D a[2], b[2];
+        corners(*from, a);
+        corners(*to, b);
         if (r.flags & mirror_x)
-            std::swap(region.dstOffsets[0].x, region.dstOffsets[1].x);
+            std::swap(b[0].x, b[1].x);
         if (r.flags & mirror_y)
-            std::swap(region.dstOffsets[0].y, region.dstOffsets[1].y);
+            std::swap(b[0].y, b[1].y);
         if (r.flags & mirror_z)
-            std::swap(region.dstOffsets[0].z, region.dstOffsets[1].z);
-        VkBlitImageInfo2 info{.sType = VK_STRUCTURE_TYPE_BLIT_IMAGE_INFO_2};
-        info.srcImage = source->image.get();
-        info.srcImageLayout = source_layout;
-        info.dstImage = dest->image.get();
-        info.dstImageLayout = dest_layout;
-        info.regionCount = 1;
-        info.pRegions = &region;
-        info.filter = (r.flags & linear_filter) && !depth ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
-        s_.device->vk.vkCmdBlitImage2(c_->handle(), &info);
+            std::swap(b[0].z, b[1].z);
+        const bool smooth = (r.flags & linear_filter) && !depth && dest_class == shader::NumericClass::Float;
+        blit(source->image, layers_of(*source, *from), a, dest->image, layers_of(*dest, *to), b,
+             smooth ? VK_FILTER_LINEAR : VK_FILTER_NEAREST);
     }
+    c_->barrier();
+}
+
+void Executor::blit(const gpu::Image& source, const VkImageSubresourceLayers& from, const VkOffset3D (&from_corners)[2],
+                    const gpu::Image& dest, const VkImageSubresourceLayers& to, const VkOffset3D (&to_corners)[2],
+                    VkFilter filter) {
+    VkImageBlit2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_BLIT_2};
+    region.srcSubresource = from;
+    std::copy(std::begin(from_corners), std::end(from_corners), region.srcOffsets);
+    region.dstSubresource = to;
+    std::copy(std::begin(to_corners), std::end(to_corners), region.dstOffsets);
+    VkBlitImageInfo2 info{.sType = VK_STRUCTURE_TYPE_BLIT_IMAGE_INFO_2};
+    info.srcImage = source.get();
+    info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+    info.dstImage = dest.get();
+    info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+    info.regionCount = 1;
+    info.pRegions = &region;
+    info.filter = filter;
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdBlitImage2(c_->handle(), &info);
+}
+
+void Executor::resolve(const Texture& source, const gpu::Image& dest, const VkImageSubresourceLayers& from,
+                       const VkImageSubresourceLayers& to, VkExtent2D extent) {
+    VkImageResolve2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_RESOLVE_2};
+    region.srcSubresource = from;
+    region.dstSubresource = to;
+    region.extent = {extent.width, extent.height, 1};
+    VkResolveImageInfo2 info{.sType = VK_STRUCTURE_TYPE_RESOLVE_IMAGE_INFO_2};
+    info.srcImage = source.image.get();
+    info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
+    info.dstImage = dest.get();
+    info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
+    info.regionCount = 1;
+    info.pRegions = &region;
+    c_->prepare_transfer();
+    s_.device->vk.vkCmdResolveImage2(c_->handle(), &info);
     c_->barrier();
 }
 
@@ -443,33 +525,49 @@ void Executor::on(const stream::Downsample& r, const Record&) {
         on(copy, Record(reinterpret_cast<const std::byte*>(&copy)));
         return;
     }
-    if (d.samples != VK_SAMPLE_COUNT_1_BIT || s.format != d.format) {
+    const bool depth = !(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT);
+    const auto numeric = [](const stream::ImageDescription& i) {
+        return Formats::numeric_class(static_cast<texture::Format>(i.view.format));
+    };
+    if (d.samples != VK_SAMPLE_COUNT_1_BIT || source->image.aspects() != dest->image.aspects() ||
+        (depth ? s.format != d.format : numeric(r.source) != numeric(r.dest))) {
         log::error_once("Downsample: format {:#x} does not resolve to {:#x} with {} samples", r.source.view.format,
                         r.dest.view.format, static_cast<u32>(d.samples));
         return;
     }
-    s_.textures->mark_gpu_written(*dest, Textures::whole_level(*dest, r.dest.view.first_level, r.dest.view.first_layer,
-                                                               std::min(view_layers(r.source), view_layers(r.dest))));
-    if (!(source->image.aspects() & VK_IMAGE_ASPECT_COLOR_BIT)) {
+    const u32 level = r.dest.view.first_level, layers = std::min(view_layers(r.source), view_layers(r.dest));
+    s_.textures->mark_gpu_written(*dest, Textures::whole_level(*dest, level, r.dest.view.first_layer, layers));
+    if (depth) {
         resolve_depth(*source, r.source, *dest, r.dest);
         return;
     }
-    VkImageResolve2 region{.sType = VK_STRUCTURE_TYPE_IMAGE_RESOLVE_2};
-    const u32 layers = std::min(view_layers(r.source), view_layers(r.dest));
-    region.srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, r.source.view.first_layer, layers};
-    region.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, r.dest.view.first_level, r.dest.view.first_layer, layers};
-    region.extent = {std::min(s.extent.width, d.extent.width), std::min(s.extent.height, d.extent.height), 1};
-    VkResolveImageInfo2 info{.sType = VK_STRUCTURE_TYPE_RESOLVE_IMAGE_INFO_2};
-    info.srcImage = source->image.get();
-    info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);
-    info.dstImage = dest->image.get();
-    info.dstImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopyTarget);
-    info.regionCount = 1;
-    info.pRegions = &region;
-    c_->prepare_transfer();
-    s_.device->vk.vkCmdResolveImage2(c_->handle(), &info);
-    c_->barrier();
+    const VkImageSubresourceLayers from{VK_IMAGE_ASPECT_COLOR_BIT, 0, r.source.view.first_layer, layers},
+        to{VK_IMAGE_ASPECT_COLOR_BIT, level, r.dest.view.first_layer, layers};
+    const VkExtent2D in{s.extent.width, s.extent.height},
+        out{std::max(1u, d.extent.width >> level), std::max(1u, d.extent.height >> level)};
     ++statistics_.copies;
+    if (s.format == d.format && in.width == out.width && in.height == out.height) {
+        resolve(*source, dest->image, from, to, in);
+        return;
+    }
+    // Vulkan resolves to the same format and size; the rest is a scaled copy.
+    auto aside =
+        gpu::create_image(*s_.device, {.format = s.format,
+                                       .extent = {in.width, in.height, 1},
+                                       .layers = layers,
+                                       .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT});
+    if (!aside) {
+        log::error_once("Downsample: {}", aside.error().message);
+        return;
+    }
+    c_->initialise(*aside);
+    const VkImageSubresourceLayers resolved{VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, layers};
+    resolve(*source, *aside, from, resolved, in);
+    const auto end = [](VkExtent2D e) { return VkOffset3D{static_cast<i32>(e.width), static_cast<i32>(e.height), 1}; };
+    blit(*aside, resolved, {{}, end(in)}, dest->image, to, {{}, end(out)},
+         numeric(r.dest) == shader::NumericClass::Float ? VK_FILTER_LINEAR : VK_FILTER_NEAREST);
+    c_->barrier();
+    s_.queue->retire(std::move(*aside));
 }
 
 // Vulkan resolves depth at the end of a pass only.

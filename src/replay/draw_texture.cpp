@@ -86,7 +86,7 @@ void Executor::on(const stream::DrawTexture& r, const Record&) {
         }
         if (auto brought = s_.textures->refresh(*c_, *target.texture); !brought)
             log::error_once("DrawTexture: {}", brought.error().message);
-        mark_target_written(i);
+        mark_target_written(i, layers_);
         s_.textures->mark_recorded(*target.texture);
         gpu::Pass pass;
         pass.area = {{0, 0}, extent_};

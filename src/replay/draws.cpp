@@ -90,7 +90,7 @@ void Executor::set_draw_state(u32 primitive_value) {
     constexpr u32 may_be_lost = dirty::raster | dirty::depth | dirty::depth_bias | dirty::viewports |
                                 dirty::multisample | dirty::blend | dirty::vertex_input;
     if (d & may_be_lost)
-        for (const std::string& name : lost_state(g, s_.device->capabilities, static_cast<u32>(samples_)))
+        for (const std::string& name : lost_state(g, s_.device->capabilities, guest_samples_))
             log::error_once("state without effect on this device: {}", name);
     if (d & (dirty::vertex_input | dirty::programs))
         c_->set(vertex_input(g, *s_.formats, vertex.inputs));
@@ -113,7 +113,7 @@ void Executor::set_draw_state(u32 primitive_value) {
     if (d & dirty::blend_color)
         c_->set(gpu::BlendConstants{g.blend_color});
     if (d & dirty::multisample)
-        c_->set(multisample(g, samples_));
+        c_->set(multisample(g, samples_, guest_samples_));
     if ((d & dirty::assembly) || primitive_ != primitive_value) {
         gpu::InputAssembly assembly;
         assembly.topology = primitive(primitive_value, s_.device->has(gpu::Feature::TriangleFans)).topology;

@@ -18,6 +18,10 @@
 
 namespace heaviside::replay {
 
+struct PlanePair { // aspects of two images
+    VkImageAspectFlags from, to;
+};
+
 struct Services { // all outlive the executor
     const gpu::Device* device;
     gpu::Queue* queue;
@@ -157,11 +161,20 @@ private:
         std::array<u32, 4> value;
         VkSampleCountFlagBits samples;
         bool conditional = false; // obeys the render condition
+        bool whole = false;       // the mask has every channel of the format
     };
     void fill(const Fill& f);
     void clear_depth(VkImageView view, VkFormat format, VkImageAspectFlags aspects, VkSampleCountFlagBits samples,
                      VkExtent2D extent, const VkRect2D& rect, const stream::ClearTexture& r);
-    void fill_stencil(u8 value, u8 mask, const VkRect2D& rect);
+    struct DepthStencilFill {
+        std::optional<f32> depth{};
+        u8 stencil = 0, mask = 0;
+    };
+    void fill_depth_stencil(const DepthStencilFill& f, VkExtent2D extent, const VkRect2D& rect,
+                            VkSampleCountFlagBits samples);
+    u32 open_clear_pass(u32 slot, const VkRect2D& rect);
+    void close_clear_pass();
+    void clear_in_pass(const VkClearAttachment& clear, const VkRect2D& rect, u32 layers);
     void set_fill_state(VkExtent2D extent, const VkRect2D& rect, VkSampleCountFlagBits samples);
 
     // draws.cpp
@@ -267,10 +280,15 @@ private:
         VkImageView view = VK_NULL_HANDLE;
         VkFormat format = VK_FORMAT_UNDEFINED;
         u32 channels = 0;
+        VkExtent2D extent{}; // its own, which a pass of several may not have
+        u32 layers = 1;
+        stream::ImageDescription image{}; // as it is drawn to
     };
+    [[nodiscard]] stream::ImageDescription as_target(const stream::ImageDescription& image) const;
     void resolve_targets();
     bool open_pass();
-    void mark_target_written(u32 slot);
+    void mark_target_written(u32 slot, u32 layers);
+    [[nodiscard]] static u32 channels_of(u32 format); // as a mask
     void order_within_pass(); // the next draw reads what earlier ones of the pass drew at its pixels
     void leave_pass();        // with the barrier and the deferred uniform updates behind it
     // `layers`: how many are asked for; becomes how many the view has.
@@ -285,7 +303,13 @@ private:
     void on(const stream::Downsample&, const Record&);
     void on(const stream::UpdateUniformBuffer&, const Record&);
     void copy_buffer(const gpu::BufferSlice& from, const gpu::BufferSlice& to, u64 size);
-    bool copy_within(Texture& texture, const VkImageCopy2& region);
+    // Through a buffer: between places of one image that may overlap, and from planes to others of their layout.
+    bool copy_by_buffer(Texture& source, Texture& dest, const VkImageCopy2& region, std::span<const PlanePair> planes);
+    void blit(const gpu::Image& source, const VkImageSubresourceLayers& from, const VkOffset3D (&from_corners)[2],
+              const gpu::Image& dest, const VkImageSubresourceLayers& to, const VkOffset3D (&to_corners)[2],
+              VkFilter filter);
+    void resolve(const Texture& source, const gpu::Image& dest, const VkImageSubresourceLayers& from,
+                 const VkImageSubresourceLayers& to, VkExtent2D extent);
     void resolve_depth(Texture& source, const stream::ImageDescription& from, Texture& dest,
                        const stream::ImageDescription& to);
     [[nodiscard]] Texture* copy_texture(const stream::ImageDescription& image);
@@ -332,6 +356,7 @@ private:
     std::unordered_map<u64, Captured> captures_;
 
     std::unordered_map<u64, gpu::Shader*> pass_through_controls_;
+    bool own_clear_pass_ = false;
     bool samples_attachment_ = false, stores_in_pass_ = false, draws_in_pass_ = false, barrier_asked_ = false;
     DriverParameters parameters_{};
     gpu::BufferSlice bank_table_{};
@@ -341,6 +366,7 @@ private:
     VkExtent2D extent_{};
     u32 layers_ = 1;
     VkSampleCountFlagBits samples_ = VK_SAMPLE_COUNT_1_BIT;
+    u32 guest_samples_ = 1; // what the targets were made with, which the device may not have
     bool targets_valid_ = false;
 
     gpu::Shader *rect_ = nullptr, *draw_texture_ = nullptr;

@@ -337,9 +337,17 @@ gpu::Blend blend(const GuestState& s, u64 outputs) {
     return out;
 }
 
-gpu::Multisample multisample(const GuestState& s, VkSampleCountFlagBits samples) {
+gpu::Multisample multisample(const GuestState& s, VkSampleCountFlagBits samples, u32 guest_samples) {
+    const auto count = static_cast<u32>(samples);
+    u32 mask = s.sample_mask;
+    if (guest_samples != count &&
+        guest_samples != 0) { // the device has others (Textures::make): each stands for a part
+        mask = 0;
+        for (u32 i = 0; i < count; ++i)
+            mask |= (s.sample_mask >> i * guest_samples / count & 1) << i;
+    }
     return {.samples = samples,
-            .mask = s.sample_mask,
+            .mask = mask,
             .alpha_to_coverage = s.multisample.alpha_to_coverage && samples != VK_SAMPLE_COUNT_1_BIT,
             .alpha_to_one = VK_FALSE};
 }

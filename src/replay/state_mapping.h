@@ -40,7 +40,8 @@ inline constexpr u16 identity_swizzle = 0x6420, flipped_swizzle = 0x6430;
 [[nodiscard]] gpu::Stencil stencil(const GuestState& state, bool has_stencil);
 // outputs: bit n, the fragment program writes colour n; targets it does not write keep their content (REN-112).
 [[nodiscard]] gpu::Blend blend(const GuestState& state, u64 outputs);
-[[nodiscard]] gpu::Multisample multisample(const GuestState& state, VkSampleCountFlagBits pass_samples);
+[[nodiscard]] gpu::Multisample multisample(const GuestState& state, VkSampleCountFlagBits pass_samples,
+                                           u32 guest_samples);
 // Streams that the attributes at these locations name, a bit each. Others may have ranges bound that are long gone.
 [[nodiscard]] u32 used_streams(const GuestState& state, u32 locations_read);
 // Locations that are read but not fetched read (0, 0, 0, 1), through a stream that no attribute names: the caller binds

@@ -97,13 +97,18 @@ void Storage::accept(guest::WriteTracker* tracker, Bytes bytes) {
     allocate();
     suspects_.clear();
     quiet_ = true;
-    // Memory that nobody protects shows as written for ever: only a comparison tells.
+    const auto hash = [&](std::size_t i) {
+        const GuestRange c = chunk(i);
+        hashes_[i] = hash_bytes(bytes.subspan(c.address - range_.address, c.size)).low | 1;
+    };
+    // Of pages that neighbours share, theirs may be what is written next: only a comparison tells.
+    for (const std::size_t i : {std::size_t{0}, hashes_.size() - 1})
+        if (!hashes_.empty() && chunk(i).size != guest::page_size())
+            hash(i);
+    // Memory that nobody protects shows as written for ever: here too.
     for (const guest::PageRange& p : tracker->pages_written_since(start, range_.size, stamp_)) {
         quiet_ = false;
-        visit({p.start.value, p.size}, [&](std::size_t i) {
-            const GuestRange c = chunk(i);
-            hashes_[i] = hash_bytes(bytes.subspan(c.address - range_.address, c.size)).low | 1;
-        });
+        visit({p.start.value, p.size}, hash);
     }
 }
 

@@ -10,11 +10,11 @@ namespace {
 
 constexpr u32 depth_slot = stream::color_target_count;
 
-u32 channel_mask(const texture::FormatInfo& f) {
-    return (1u << f.components) - 1;
-}
-
 } // namespace
+
+u32 Executor::channels_of(u32 format) {
+    return (1u << texture::info(format).components) - 1;
+}
 
 Result<VkImageView> Executor::target_view(Texture& t, const stream::ImageDescription& image, u32 first_layer,
                                           u32& layers, VkFormat& format) {
@@ -44,6 +44,16 @@ Result<VkImageView> Executor::target_view(Texture& t, const stream::ImageDescrip
     return s_.textures->view(t, key);
 }
 
+// Blocks drawn as texels, depth drawn as colour: an image of its own over the storage (REN-072, REN-073, REN-077).
+stream::ImageDescription Executor::as_target(const stream::ImageDescription& image) const {
+    using texture::Target;
+    const auto target = static_cast<Target>(image.texture.target);
+    const bool flat = target == Target::D1 || target == Target::D1Array;
+    return s_.textures->as_seen(image, target == Target::D3 ? shader::Dimension::D3
+                                       : flat               ? shader::Dimension::D1Array
+                                                            : shader::Dimension::D2Array);
+}
+
 void Executor::resolve_targets() {
     if (targets_valid_ && !(g_->dirty & dirty::targets))
         return;
@@ -53,10 +63,11 @@ void Executor::resolve_targets() {
     extent_ = {~0u, ~0u};
     layers_ = ~0u;
     samples_ = VK_SAMPLE_COUNT_1_BIT;
+    guest_samples_ = 1;
     for (u32 i = 0; i < targets_.size(); ++i) {
         if (!(g_->targets_present >> i & 1))
             continue;
-        const stream::ImageDescription& image = g_->targets[i];
+        const stream::ImageDescription image = as_target(g_->targets[i]);
         const auto texture = s_.textures->find(image.texture);
         if (!texture) {
             log::error_once("render target {}: {}", i, texture.error().message);
@@ -78,20 +89,24 @@ void Executor::resolve_targets() {
         Target target{.texture = &t,
                       .view = VK_NULL_HANDLE,
                       .format = VK_FORMAT_UNDEFINED,
-                      .channels = channel_mask(texture::info(image.view.format))};
+                      .channels = channels_of(image.view.format),
+                      .image = image};
         const auto view = target_view(t, image, image.view.first_layer, layers, target.format);
         if (!view) {
             log::error_once("render target {}: {}", i, view.error().message);
             continue;
         }
-        target.view = *view;
-        targets_[i] = target;
         const VkExtent3D e = t.image.description().extent;
         const u32 level = image.view.first_level;
-        extent_.width = std::min(extent_.width, std::max(1u, e.width >> level));
-        extent_.height = std::min(extent_.height, std::max(1u, e.height >> level));
+        target.view = *view;
+        target.extent = {std::max(1u, e.width >> level), std::max(1u, e.height >> level)};
+        target.layers = layers;
+        targets_[i] = target;
+        extent_.width = std::min(extent_.width, target.extent.width);
+        extent_.height = std::min(extent_.height, target.extent.height);
         layers_ = std::min(layers_, layers);
         samples_ = samples;
+        guest_samples_ = std::max<u32>(1, image.texture.samples);
     }
     // The same storage in two slots is written by the lower one only (REN-078).
     for (u32 i = 1; i < depth_slot; ++i)
@@ -106,15 +121,16 @@ void Executor::resolve_targets() {
         extent_ = {side(v.x + v.width), side(v.y + v.height)};
         layers_ = 1;
         samples_ = static_cast<VkSampleCountFlagBits>(std::max<u32>(1, g_->multisample.samples));
+        guest_samples_ = static_cast<u32>(samples_);
     }
     g_->dirty |= dirty::viewports | dirty::scissors | dirty::depth | dirty::stencil | dirty::multisample |
                  dirty::blend | dirty::programs;
 }
 
-void Executor::mark_target_written(u32 slot) {
+void Executor::mark_target_written(u32 slot, u32 layers) {
     Texture& t = *targets_[slot].texture;
-    const stream::ViewDescription& v = g_->targets[slot].view;
-    s_.textures->mark_gpu_written(t, Textures::whole_level(t, v.first_level, v.first_layer, layers_));
+    const stream::ViewDescription& v = targets_[slot].image.view;
+    s_.textures->mark_gpu_written(t, Textures::whole_level(t, v.first_level, v.first_layer, layers));
 }
 
 bool Executor::open_pass() {
@@ -140,7 +156,7 @@ bool Executor::open_pass() {
             pass.colors[i].view = targets_[i].view;
             pass.colors[i].format = targets_[i].format;
             pass.color_count = i + 1;
-            mark_target_written(i);
+            mark_target_written(i, layers_);
         }
     if (const Target& d = targets_[depth_slot]; d.texture) {
         const VkImageAspectFlags aspects = d.texture->image.aspects();
@@ -149,7 +165,7 @@ bool Executor::open_pass() {
             pass.depth = attachment;
         if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT)
             pass.stencil = attachment;
-        mark_target_written(depth_slot);
+        mark_target_written(depth_slot, layers_);
     }
     if (g_->counters)
         g_->counters->make_room(*c_);

@@ -196,7 +196,20 @@ Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription
     t->format = formats_->image(static_cast<texture::Format>(d.format));
     if (t->format.view == VK_FORMAT_UNDEFINED)
         return fail("texture format {} has no image", texture::info(d.format).name);
-    auto image = gpu::create_image(*device_, image_description(d, t->layout, t->format));
+    gpu::ImageDescription wanted = image_description(d, t->layout, t->format);
+    auto image = gpu::create_image(*device_, wanted);
+    // A device need not have every number of samples: the next larger one it has, or else the largest.
+    for (u32 samples = d.samples * 2u; !image && d.samples > 1 && samples <= 64; samples *= 2) {
+        wanted.samples = sample_bits(samples);
+        image = gpu::create_image(*device_, wanted);
+    }
+    for (u32 samples = d.samples / 2u; !image && samples > 1; samples /= 2) {
+        wanted.samples = sample_bits(samples);
+        image = gpu::create_image(*device_, wanted);
+    }
+    if (image && wanted.samples != sample_bits(d.samples))
+        log::info("a texture of {} samples has {}, as the device can", u32{d.samples},
+                  static_cast<u32>(wanted.samples));
     if (!image)
         return tl::unexpected(image.error());
     t->image = std::move(*image);
