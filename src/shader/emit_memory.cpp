@@ -528,6 +528,8 @@ void Emitter::atomic_shared(Value v, const Inst& inst) {
 // --- shared and local memory: arrays of words
 
 Id Emitter::shared_variable() {
+    if (program.stage != Stage::Compute && !error)
+        error = Error{"shared memory outside a compute program"};
     if (shared_id == 0) {
         for (ir::BlockId b : graph.order)
             for (u32 id : ir.blocks[b].insts) {

@@ -64,8 +64,8 @@ TEST(Mutation, GivesAValidModuleOrANamedError) {
     const std::vector<Victim> all = victims();
     if (all.empty())
         GTEST_SKIP() << "no corpus on this machine";
-    const char* more = std::getenv("HEAVISIDE_MUTATIONS"); // rounds; default 2
-    const unsigned rounds = more ? static_cast<unsigned>(std::atoi(more)) : 2;
+    const char* more = std::getenv("HEAVISIDE_MUTATIONS"); // rounds; default 9
+    const unsigned rounds = more ? static_cast<unsigned>(std::atoi(more)) : 9;
     constexpr auto longest = std::chrono::seconds(20); // of one translation, on a busy machine and without optimisation
     unsigned translated = 0, refused = 0;
     for (unsigned round = 0; round < rounds; ++round)
