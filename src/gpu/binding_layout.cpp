@@ -27,7 +27,7 @@ bool has_stage(const Device& device, shader::Stage stage) {
 
 HeapBinding heap_binding(const Capabilities& capabilities, u32 binding) {
     namespace heap = shader::heap;
-    if (binding == heap::samplers)
+    if (binding == heap::samplers || binding == heap::integer_samplers)
         return {VK_DESCRIPTOR_TYPE_SAMPLER, capabilities.heap_samplers};
     if (binding == heap::memory_map)
         return {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};

@@ -466,12 +466,15 @@ void read_properties(VkPhysicalDevice device, const std::set<std::string>& exten
 
     // The heap's bindings are visible to all stages and share the per-stage and per-set limits.
     const u32 sampled = shader::dimension_count;
-    const u32 storage = shader::heap::binding_count - shader::heap::first_storage - 1;
+    const u32 storage = shader::heap::binding_count - shader::heap::first_storage - 2; // memory map, samplers
+    const u32 kinds = shader::heap::sampler_binding_count;
     const u32 resources =
         std::min(p.v12.maxPerStageUpdateAfterBindResources, p.v12.maxUpdateAfterBindDescriptorsInAllPools);
-    c.heap_samplers = std::min({shader::heap::sampler_capacity, p.v12.maxPerStageDescriptorUpdateAfterBindSamplers,
-                                p.v12.maxDescriptorSetUpdateAfterBindSamplers});
-    const u32 rest = resources > c.heap_samplers + 64 ? resources - c.heap_samplers - 64 : 0;
+    c.heap_samplers =
+        std::min({shader::heap::sampler_capacity, p.v12.maxPerStageDescriptorUpdateAfterBindSamplers / kinds,
+                  p.v12.maxDescriptorSetUpdateAfterBindSamplers / kinds});
+    const u32 taken = c.heap_samplers * kinds + 64;
+    const u32 rest = resources > taken ? resources - taken : 0;
     c.heap_textures =
         std::min({shader::heap::texture_capacity, p.v12.maxPerStageDescriptorUpdateAfterBindSampledImages / sampled,
                   p.v12.maxDescriptorSetUpdateAfterBindSampledImages / sampled,

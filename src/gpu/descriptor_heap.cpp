@@ -1,6 +1,7 @@
 #include "gpu/descriptor_heap.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "gpu/null_entries.h"
 
 #include <algorithm>
@@ -21,20 +22,26 @@ VkSamplerAddressMode address_mode(const Device& device, VkSamplerAddressMode mod
     return mode;
 }
 
+// What a sampler's border is to textures of one class.
+struct Border {
+    std::array<u32, 4> bits{};
+    bool integer = false;
+};
+
 // The fixed colour with these bits, or the nearest one and `exact` false.
-VkBorderColor fixed_border(const SamplerDescription& d, bool& exact) {
-    const u32 one = d.border_is_integer ? 1u : std::bit_cast<u32>(1.0f);
+VkBorderColor fixed_border(const Border& b, bool& exact) {
+    const u32 one = b.integer ? 1u : std::bit_cast<u32>(1.0f);
     const auto is = [&](u32 rgb, u32 a) {
-        return d.border[0] == rgb && d.border[1] == rgb && d.border[2] == rgb && d.border[3] == a;
+        return b.bits[0] == rgb && b.bits[1] == rgb && b.bits[2] == rgb && b.bits[3] == a;
     };
     exact = is(0, 0) || is(0, one) || is(one, one);
-    const auto bright = [&](u32 bits) { return d.border_is_integer ? bits != 0 : std::bit_cast<f32>(bits) >= 0.5f; };
-    const bool white = bright(d.border[0]) || bright(d.border[1]) || bright(d.border[2]);
+    const auto bright = [&](u32 bits) { return b.integer ? bits != 0 : std::bit_cast<f32>(bits) >= 0.5f; };
+    const bool white = bright(b.bits[0]) || bright(b.bits[1]) || bright(b.bits[2]);
     if (white)
-        return d.border_is_integer ? VK_BORDER_COLOR_INT_OPAQUE_WHITE : VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE;
-    if (bright(d.border[3]))
-        return d.border_is_integer ? VK_BORDER_COLOR_INT_OPAQUE_BLACK : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
-    return d.border_is_integer ? VK_BORDER_COLOR_INT_TRANSPARENT_BLACK : VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
+        return b.integer ? VK_BORDER_COLOR_INT_OPAQUE_WHITE : VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE;
+    if (bright(b.bits[3]))
+        return b.integer ? VK_BORDER_COLOR_INT_OPAQUE_BLACK : VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK;
+    return b.integer ? VK_BORDER_COLOR_INT_TRANSPARENT_BLACK : VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK;
 }
 
 bool uses_border(const SamplerDescription& d) {
@@ -42,7 +49,13 @@ bool uses_border(const SamplerDescription& d) {
            d.wrap_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
 }
 
-Hash128 key_of(const SamplerDescription& d) {
+Border border_of(const SamplerDescription& d, bool integers) {
+    if (!uses_border(d))
+        return {};
+    return {integers ? d.integer_border : std::bit_cast<std::array<u32, 4>>(d.border), integers};
+}
+
+Hash128 key_of(const SamplerDescription& d, const Border& border) {
     const std::array<u32, 19> words{static_cast<u32>(d.min),
                                     static_cast<u32>(d.mag),
                                     static_cast<u32>(d.mip),
@@ -57,20 +70,16 @@ Hash128 key_of(const SamplerDescription& d) {
                                     static_cast<u32>(d.reduction),
                                     d.seamless_cubes,
                                     d.unnormalised,
-                                    d.border[0],
-                                    d.border[1],
-                                    d.border[2],
-                                    d.border[3],
-                                    d.border_is_integer};
+                                    border.bits[0],
+                                    border.bits[1],
+                                    border.bits[2],
+                                    border.bits[3],
+                                    border.integer};
     return hash_bytes(std::as_bytes(std::span(words)));
 }
 
 // Descriptions that differ only in what has no effect, or in what Vulkan forbids together, become one.
 SamplerDescription normalised(SamplerDescription d) {
-    if (!uses_border(d)) {
-        d.border = {};
-        d.border_is_integer = false;
-    }
     if (d.unnormalised) { // VUID-VkSamplerCreateInfo-unnormalizedCoordinates-01072 to 01077
         d.min = d.mag;
         d.mip = VK_SAMPLER_MIPMAP_MODE_NEAREST;
@@ -90,9 +99,10 @@ SamplerDescription normalised(SamplerDescription d) {
 
 } // namespace
 
-Result<VkSampler> SamplerCache::get(const SamplerDescription& description) {
+Result<VkSampler> SamplerCache::get(const SamplerDescription& description, bool integers) {
     const SamplerDescription d = normalised(description);
-    const Hash128 key = key_of(d);
+    const Border border = border_of(d, integers);
+    const Hash128 key = key_of(d, border);
     if (const auto found = samplers_.find(key); found != samplers_.end())
         return found->second.get();
     const auto& caps = device_->capabilities;
@@ -123,14 +133,16 @@ Result<VkSampler> SamplerCache::get(const SamplerDescription& description) {
         info.anisotropyEnable = VK_FALSE;
     }
     bool exact = true;
-    info.borderColor = fixed_border(d, exact);
+    info.borderColor = fixed_border(border, exact);
     VkSamplerCustomBorderColorCreateInfoEXT custom{VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT};
     if (!exact && device_->has(Feature::CustomBorderColor) && custom_borders_ < caps.max_custom_border_samplers) {
-        std::copy(d.border.begin(), d.border.end(), custom.customBorderColor.uint32);
+        std::copy(border.bits.begin(), border.bits.end(), custom.customBorderColor.uint32);
         custom.pNext = info.pNext;
         info.pNext = &custom;
-        info.borderColor = d.border_is_integer ? VK_BORDER_COLOR_INT_CUSTOM_EXT : VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
+        info.borderColor = border.integer ? VK_BORDER_COLOR_INT_CUSTOM_EXT : VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
         ++custom_borders_;
+    } else if (!exact) {
+        log::error_once("the device has no more borders of any colour: the nearest fixed ones are sampled");
     }
     VkSampler handle = VK_NULL_HANDLE;
     if (const VkResult r = device_->vk.vkCreateSampler(device_->handle, &info, nullptr, &handle); r != VK_SUCCESS)
@@ -181,11 +193,13 @@ Result<std::unique_ptr<DescriptorHeap>> DescriptorHeap::create(const Device& dev
     const std::vector<VkDescriptorImageInfo> samplers(device.capabilities.heap_samplers, {*plain, VK_NULL_HANDLE, {}});
     VkWriteDescriptorSet w{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
     w.dstSet = heap->set_;
-    w.dstBinding = shader::heap::samplers;
     w.descriptorCount = static_cast<u32>(samplers.size());
     w.descriptorType = VK_DESCRIPTOR_TYPE_SAMPLER;
     w.pImageInfo = samplers.data();
-    device.vk.vkUpdateDescriptorSets(device.handle, 1, &w, 0, nullptr);
+    for (const u32 binding : {shader::heap::samplers, shader::heap::integer_samplers}) {
+        w.dstBinding = binding;
+        device.vk.vkUpdateDescriptorSets(device.handle, 1, &w, 0, nullptr);
+    }
 
     auto empty = create_buffer(device, 64, MemoryKind::Upload, "empty memory map");
     if (!empty)
@@ -258,10 +272,12 @@ Result<void> DescriptorHeap::write_raw_storage_texel_buffer(TextureId id, VkBuff
 Result<void> DescriptorHeap::write_sampler(SamplerId id, const SamplerDescription& description) {
     if (id.value >= device_->capabilities.heap_samplers)
         return fail("sampler ID {} is beyond the heap's {}", id.value, device_->capabilities.heap_samplers);
-    auto sampler = samplers_.get(description);
-    if (!sampler)
-        return tl::unexpected(sampler.error());
-    pending_.push_back({shader::heap::samplers, id.value, VK_NULL_HANDLE, VK_NULL_HANDLE, *sampler});
+    for (const u32 binding : {shader::heap::samplers, shader::heap::integer_samplers}) {
+        auto sampler = samplers_.get(description, binding == shader::heap::integer_samplers);
+        if (!sampler)
+            return tl::unexpected(sampler.error());
+        pending_.push_back({binding, id.value, VK_NULL_HANDLE, VK_NULL_HANDLE, *sampler});
+    }
     return {};
 }
 

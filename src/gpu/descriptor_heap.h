@@ -23,15 +23,18 @@ struct SamplerDescription {
     VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
     bool seamless_cubes = true;
     bool unnormalised = false;
-    std::array<u32, 4> border{}; // bits of the colour; the nearest fixed colour without custom_border_color
-    bool border_is_integer = false;
+    // The border's numbers as textures of floats and of integers give it. Without custom_border_color the nearest fixed
+    // colour.
+    std::array<f32, 4> border{};
+    std::array<u32, 4> integer_border{};
     friend bool operator==(const SamplerDescription&, const SamplerDescription&) = default;
 };
 // Equal descriptions give one sampler (NVIDIA allows 4,000 in all). Lives as long as the cache. One thread.
 class SamplerCache {
 public:
     explicit SamplerCache(const Device& device) : device_(&device) {}
-    [[nodiscard]] Result<VkSampler> get(const SamplerDescription& description);
+    // `integers`: for textures of integers.
+    [[nodiscard]] Result<VkSampler> get(const SamplerDescription& description, bool integers = false);
     [[nodiscard]] std::size_t size() const { return samplers_.size(); }
 
 private:

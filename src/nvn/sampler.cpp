@@ -2,6 +2,7 @@
 #include "nvn/labels.h"
 #include "nvn/objects.h"
 #include "nvn/report.h"
+#include "stream/border.h"
 
 #include <array>
 #include <bit>
@@ -40,34 +41,15 @@ SamplerState default_state() {
     return s;
 }
 
-// Whatever setter wrote the border, every getter answers the same numbers (ledger OBJ-219).
-f32 border_number(const SamplerState& s, unsigned i) {
-    switch (s.border_class) {
-    case border_int:
-        return static_cast<f32>(std::bit_cast<i32>(s.border[i]));
-    case border_uint:
-        return static_cast<f32>(s.border[i]);
-    default:
-        return std::bit_cast<f32>(s.border[i]);
-    }
-}
-
 void get_border(const SamplerState& s, float* out) {
     for (unsigned i = 0; out && i < 4; ++i)
-        out[i] = border_number(s, i);
+        out[i] = stream::border_number(s.border[i], s.border_class);
 }
 
 template <class Integer>
 void get_border_integer(const SamplerState& s, Integer* out) {
-    for (unsigned i = 0; out && i < 4; ++i) {
-        if (s.border_class != border_float) {
-            out[i] = static_cast<Integer>(s.border[i]);
-            continue;
-        }
-        const f32 number = std::bit_cast<f32>(s.border[i]);
-        const bool representable = number > -2147483648.0f && number < 2147483648.0f;
-        out[i] = representable ? static_cast<Integer>(static_cast<i64>(number)) : Integer{0};
-    }
+    for (unsigned i = 0; out && i < 4; ++i)
+        out[i] = static_cast<Integer>(stream::border_integer(s.border[i], s.border_class));
 }
 
 template <class Number>

@@ -1,6 +1,7 @@
 #include "replay/state_mapping.h"
 
 #include "base/log.h"
+#include "stream/border.h"
 
 #include <algorithm>
 #include <bit>
@@ -408,8 +409,10 @@ gpu::SamplerDescription sampler(const stream::SamplerDescription& g) {
     out.reduction = g.reduction == 1   ? VK_SAMPLER_REDUCTION_MODE_MIN
                     : g.reduction == 2 ? VK_SAMPLER_REDUCTION_MODE_MAX
                                        : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
-    std::copy(std::begin(g.border), std::end(g.border), out.border.begin());
-    out.border_is_integer = g.border_class != 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        out.border[i] = stream::border_number(g.border[i], g.border_class);
+        out.integer_border[i] = stream::border_integer(g.border[i], g.border_class);
+    }
     return out;
 }
 

@@ -196,13 +196,16 @@ Id Emitter::load_image(Value handle, Dimension dimension, NumericClass numeric, 
     return image;
 }
 
-Id Emitter::load_sampler(Value handle) {
+Id Emitter::load_sampler(Value handle, NumericClass numeric) {
+    const bool integers = numeric != NumericClass::Float;
+    Id& sampler_variable = sampler_variables[integers];
     if (sampler_variable == 0) {
         sampler_type = module.make_type(spv::Op::OpTypeSampler, {});
         const Id array = module.make_type(spv::Op::OpTypeRuntimeArray, {sampler_type});
         sampler_variable = module.variable(StorageClass::UniformConstant, array);
         module.decorate(sampler_variable, spv::Decoration::DescriptorSet, {heap::set});
-        module.decorate(sampler_variable, spv::Decoration::Binding, {heap::samplers});
+        module.decorate(sampler_variable, spv::Decoration::Binding,
+                        {integers ? heap::integer_samplers : heap::samplers});
     }
     static_assert(heap::sampler_capacity == 1u << 12, "12 bits need no clamp");
     const Id index = module.op(spv::Op::OpShiftRightLogical, t(Basic::U32), u(handle), c(20));
@@ -333,7 +336,7 @@ void Emitter::sample(Value v, const Inst& inst) {
         return define_texels(v, texel, numeric);
     }
 
-    const Id sampler = load_sampler(args[0]);
+    const Id sampler = load_sampler(args[0], numeric);
     Id combined_type = 0;
     for (const auto& [from, made] : sampled_types)
         if (from == image_type_id)
@@ -550,7 +553,7 @@ bool Emitter::texture(Value v, const Inst& inst) {
             coordinates.push_back(f(args[1 + i]));
         const NumericClass numeric = texture_class(args[0]);
         const Id image = load_image(args[0], dimension, numeric, false, Sampled);
-        const Id sampler = load_sampler(args[0]);
+        const Id sampler = load_sampler(args[0], numeric);
         Id image_type_id = 0, combined_type = 0;
         const u32 wanted = static_cast<u32>(dimension) | static_cast<u32>(numeric) << 8;
         for (const ImageType& known : images)

@@ -209,7 +209,7 @@ private:
     [[nodiscard]] Id heap_variable(Dimension dimension, NumericClass numeric, bool depth, u32 kind);
     [[nodiscard]] Id load_image(Value handle, Dimension dimension, NumericClass numeric, bool depth, u32 kind);
     [[nodiscard]] Id image_pointer(Value handle, Dimension dimension, NumericClass numeric, u32 kind);
-    [[nodiscard]] Id load_sampler(Value handle);
+    [[nodiscard]] Id load_sampler(Value handle, NumericClass numeric);
     [[nodiscard]] Id texture_id(Value handle, u32 last);
     void sample(Value v, const ir::Inst& inst);
     void query(Value v, const ir::Inst& inst);
@@ -335,8 +335,9 @@ private:
     };
     std::vector<ImageType> images;
     std::vector<std::pair<u32, Id>> image_types;
-    Id sampler_type = 0, sampler_variable = 0;
-    std::vector<std::pair<Id, Id>> sampled_types; // image type, OpTypeSampledImage of it
+    Id sampler_type = 0;
+    std::array<Id, heap::sampler_binding_count> sampler_variables{}; // of floats, of integers
+    std::vector<std::pair<Id, Id>> sampled_types;                    // image type, OpTypeSampledImage of it
 
     // interface
     struct BuiltinVariable {

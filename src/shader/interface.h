@@ -26,7 +26,7 @@ inline constexpr u32 set = 0;
 // Bindings 0-9: sampled images (Buffer: uniform texel buffers) of each Dimension, indexed by texture ID (handle bits
 // 0-19). An ID has a descriptor in the bindings of the dimensions that can be read from it, null descriptors elsewhere.
 inline constexpr u32 first_sampled = 0;
-inline constexpr u32 samplers = 10; // indexed by sampler ID (handle bits 20-31)
+inline constexpr u32 samplers = 10; // indexed by sampler ID (handle bits 20-31); of float textures and comparisons
 // Bindings 11-20: storage images of each Dimension (cubes as 2D arrays: Cube and CubeArray stay empty; Buffer: storage
 // texel buffers), indexed by image ID, which is a texture ID.
 inline constexpr u32 first_storage = 11;
@@ -34,7 +34,9 @@ inline constexpr u32 memory_map = 21; // storage buffer, MemoryMap below
 // Bindings 22-31: the same storage images seen as raw bits, for SULD.D, SUST.D and atomics: views in the unsigned
 // integer format of the texel's size (R8, R16, R32, R32G32, R32G32B32A32), always NumericClass::Uint.
 inline constexpr u32 first_raw_storage = 22;
-inline constexpr u32 binding_count = 32;
+inline constexpr u32 integer_samplers = 32; // the same samplers for textures of integers: their borders are integers
+inline constexpr u32 binding_count = 33;
+inline constexpr u32 sampler_binding_count = 2;
 inline constexpr u32 texture_capacity = 16384; // IDs per binding; higher IDs are clamped to the last, which stays null
 inline constexpr u32 sampler_capacity = 4096;
 } // namespace heap
