@@ -88,6 +88,16 @@ bool Executor::select_pools() {
     return commands() != nullptr;
 }
 
+bool Executor::is_held(Bytes stream, u64 offset) {
+    const auto record = stream::record_at(stream.subspan(offset));
+    waiting_ = false;
+    if (record && record->type() == stream::RecordType::WaitEvent)
+        on(record->as<stream::WaitEvent>(), *record);
+    else if (record && record->type() == stream::RecordType::WaitSync)
+        on(record->as<stream::WaitSync>(), *record);
+    return waiting_;
+}
+
 Executor::Outcome Executor::run(GuestState& state, Bytes stream, u64& offset) {
     g_ = &state;
     if (last_ != g_) { // another queue's state is in the command buffer

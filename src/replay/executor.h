@@ -61,6 +61,8 @@ public:
     [[nodiscard]] bool recording() const { return c_ != nullptr; }
     // A sync that reaches its value without the GPU (window textures).
     void sync_signalled(stream::SyncId sync, u32 value);
+    // Whether the record there is a wait that still waits.
+    [[nodiscard]] bool is_held(Bytes stream, u64 offset);
     // Opens a command buffer if none is open.
     [[nodiscard]] gpu::Commands* commands();
     // Submits what is recorded, waits until the GPU has done it and opens another command buffer.

@@ -120,6 +120,7 @@ void Pools::destroy_texture_pool(stream::PoolId pool) {
         retire_views(e);
     }
     texture_pools_.erase(it);
+    drop_changes(pool, false);
     if (pool == selected_textures_) {
         selected_textures_ = 0;
         entries_ = nullptr;
@@ -128,6 +129,7 @@ void Pools::destroy_texture_pool(stream::PoolId pool) {
 
 void Pools::destroy_sampler_pool(stream::PoolId pool) {
     sampler_pools_.erase(pool);
+    drop_changes(pool, true);
     if (pool == selected_samplers_)
         selected_samplers_ = 0;
 }
@@ -136,9 +138,14 @@ void Pools::register_texture(stream::PoolId pool, u32 index, const stream::Image
     auto& entries = texture_pools_[pool];
     if (index >= entries.size())
         entries.resize(index + 1);
-    Entry& e = entries[index];
-    if (e.set && e.image == image)
+    if (entries[index].set && entries[index].image == image)
         return;
+    keep(pool, index, false);
+    put(pool, index, image, image.texture.address != 0);
+}
+
+void Pools::put(stream::PoolId pool, u32 index, const stream::ImageDescription& image, bool set) {
+    Entry& e = texture_pools_[pool][index];
     if (e.in_heap && pool == selected_textures_ && e.used > queue_->completed()) // still reads it (OBJ-069)
         if (const auto waited = queue_->wait(std::min(e.used, queue_->submitted())); !waited)
             log::error("texture ID {}: {}", index, waited.error().message);
@@ -147,17 +154,83 @@ void Pools::register_texture(stream::PoolId pool, u32 index, const stream::Image
         heap_->clear_texture(TextureId{index});
     e = Entry{};
     e.image = image;
-    e.set = image.texture.address != 0;
+    e.set = set;
 }
 
 void Pools::register_sampler(stream::PoolId pool, u32 index, const stream::SamplerDescription& guest) {
     auto& entries = sampler_pools_[pool];
     if (index >= entries.size())
         entries.resize(index + 1);
-    entries[index] = {guest, true};
-    if (pool == selected_samplers_)
-        if (auto done = heap_->write_sampler(SamplerId{index}, sampler(guest)); !done)
+    keep(pool, index, true);
+    put(pool, index, {guest, true});
+}
+
+void Pools::put(stream::PoolId pool, u32 index, const SamplerEntry& entry) {
+    sampler_pools_[pool][index] = entry;
+    if (pool == selected_samplers_ && entry.set)
+        if (auto done = heap_->write_sampler(SamplerId{index}, sampler(entry.sampler)); !done)
             log::error("sampler {}: {}", index, done.error().message);
+}
+
+void Pools::keep_changes(u64 streams) {
+    behind_ = streams;
+    if (streams == 0)
+        changes_.clear();
+}
+
+void Pools::keep(stream::PoolId pool, u32 index, bool of_sampler) {
+    if (behind_ == 0)
+        return;
+    // Between two submissions the first change of an entry is enough; those of bulk registrations differ.
+    constexpr std::size_t looked_at = 64;
+    for (std::size_t i = changes_.size(), last = i - std::min(i, looked_at); i > last; --i) {
+        const Change& c = changes_[i - 1];
+        if (c.behind != behind_)
+            break;
+        if (c.pool == pool && c.index == index && c.of_sampler == of_sampler)
+            return;
+    }
+    Change was{behind_, pool, index, of_sampler, false, {}, {}};
+    if (of_sampler) {
+        was.set = sampler_pools_[pool][index].set;
+        was.sampler = sampler_pools_[pool][index].sampler;
+    } else {
+        was.set = texture_pools_[pool][index].set;
+        was.image = texture_pools_[pool][index].image;
+    }
+    changes_.push_back(was);
+}
+
+void Pools::swap(Change& c) {
+    if (c.of_sampler) {
+        if (const auto waited = queue_->wait(queue_->submitted()); !waited) // who reads a sampler is not known
+            log::error("sampler {}: {}", c.index, waited.error().message);
+        const SamplerEntry now = sampler_pools_[c.pool][c.index];
+        put(c.pool, c.index, {c.sampler, c.set});
+        c.sampler = now.sampler;
+        c.set = now.set;
+    } else {
+        const Entry& e = texture_pools_[c.pool][c.index];
+        const stream::ImageDescription image = e.image;
+        const bool set = e.set;
+        put(c.pool, c.index, c.image, c.set);
+        c.image = image;
+        c.set = set;
+    }
+}
+
+void Pools::rewind(u64 stream) {
+    while (rewound_ < changes_.size() && changes_[changes_.size() - 1 - rewound_].behind >= stream)
+        swap(changes_[changes_.size() - 1 - rewound_++]);
+}
+
+void Pools::redo() {
+    for (; rewound_ != 0; --rewound_)
+        swap(changes_[changes_.size() - rewound_]);
+}
+
+void Pools::drop_changes(stream::PoolId pool, bool of_sampler) {
+    std::erase_if(changes_, [&](const Change& c) { return c.pool == pool && c.of_sampler == of_sampler; });
 }
 
 bool Pools::mirrors(stream::PoolId textures, stream::PoolId samplers) const {
@@ -187,6 +260,9 @@ void Pools::select(stream::PoolId textures, stream::PoolId samplers) {
 }
 
 void Pools::forget(u64 address, u64 size) {
+    for (Change& c : changes_)
+        if (c.set && !c.of_sampler && c.image.texture.address >= address && c.image.texture.address < address + size)
+            c.set = false;
     for (auto& [pool, entries] : texture_pools_)
         for (u32 id = 0; id < entries.size(); ++id) {
             Entry& e = entries[id];

@@ -21,6 +21,15 @@ public:
     void destroy_sampler_pool(stream::PoolId pool);
     void register_texture(stream::PoolId pool, u32 index, const stream::ImageDescription& image);
     void register_sampler(stream::PoolId pool, u32 index, const stream::SamplerDescription& sampler);
+    // Streams that wait see entries as they were when they were submitted (ledger OBJ-134). From here on changes are
+    // kept as made behind `streams` submissions; 0: no more, and those kept are dropped.
+    void keep_changes(u64 streams);
+    [[nodiscard]] bool has_changed_since(u64 stream) const {
+        return !changes_.empty() && changes_.back().behind >= stream;
+    }
+    // Entries as they were for submission `stream`, and back. Neither is a change of its own.
+    void rewind(u64 stream);
+    void redo();
     // The heap mirrors one pool of each kind at a time. The queue must be idle if another one was mirrored before.
     [[nodiscard]] bool mirrors(stream::PoolId textures, stream::PoolId samplers) const;
     void select(stream::PoolId textures, stream::PoolId samplers);
@@ -59,6 +68,19 @@ private:
         stream::SamplerDescription sampler{};
         bool set = false;
     };
+    struct Change { // what an entry was
+        u64 behind;
+        stream::PoolId pool;
+        u32 index;
+        bool of_sampler, set;
+        stream::ImageDescription image;
+        stream::SamplerDescription sampler;
+    };
+    void keep(stream::PoolId pool, u32 index, bool of_sampler);
+    void swap(Change& change);
+    void drop_changes(stream::PoolId pool, bool of_sampler);
+    void put(stream::PoolId pool, u32 index, const stream::ImageDescription& image, bool set);
+    void put(stream::PoolId pool, u32 index, const SamplerEntry& entry);
     void retire_views(Entry& entry);
     Result<gpu::Owned<VkBufferView>> make_buffer_view(const gpu::BufferSlice& slice, VkFormat format, u64 size);
     void write_image(u32 id, Entry& entry);
@@ -76,6 +98,9 @@ private:
     std::unordered_map<stream::PoolId, std::vector<SamplerEntry>> sampler_pools_;
     stream::PoolId selected_textures_ = 0, selected_samplers_ = 0;
     std::vector<Entry>* entries_ = nullptr; // of the selected pool
+    u64 behind_ = 0;                        // submissions; 0: changes are not kept
+    std::vector<Change> changes_;           // the oldest first
+    std::size_t rewound_ = 0;               // changes that are undone, the last ones
 };
 
 } // namespace heaviside::replay

@@ -44,6 +44,7 @@ struct Replay::Impl {
     struct StreamItem {
         stream::DeviceModes modes;
         stream::Buffer stream;
+        u64 number; // of all queues' submissions, from 1
         u64 offset = 0;
     };
     struct PresentItem {
@@ -58,6 +59,12 @@ struct Replay::Impl {
         std::deque<Item> items;
     };
     std::unordered_map<stream::QueueId, std::unique_ptr<Line>> lines;
+    u64 submissions = 0; // of all queues
+    struct EndedProgram {
+        stream::ProgramId id;
+        u64 submissions; // that may still draw with it
+    };
+    std::vector<EndedProgram> ended_programs;
     std::unordered_map<stream::WindowId, void*> native_windows;
 
     // --- The replay thread's calls ---
@@ -138,6 +145,9 @@ struct Replay::Impl {
     bool advance(Line& line);
     void advance_all();
     [[nodiscard]] bool anything_waits() const;
+    void end_program(stream::ProgramId id);
+    void bury_programs();
+    static void unbind(Line& line, stream::ProgramId id);
     void show(const stream::Present& present);
     void wait_for_gpu();
     void remap(std::span<const guest::MappedPart> parts);
@@ -163,9 +173,11 @@ void Replay::Impl::work() {
                 tasks.pop_front();
             }
         }
+        pools->keep_changes(anything_waits() ? submissions : 0);
         if (task)
             task->run();
         advance_all();
+        bury_programs();
     }
 }
 
@@ -181,6 +193,42 @@ void Replay::Impl::advance_all() {
     }
 }
 
+// What was submitted before and waits still draws with the program, nothing later does (ledger OBJ-134, OBJ-137).
+void Replay::Impl::end_program(stream::ProgramId id) {
+    for (auto& [queue_id, line] : lines)
+        if (line->items.empty())
+            unbind(*line, id);
+    ended_programs.push_back({id, submissions});
+}
+
+void Replay::Impl::bury_programs() {
+    if (ended_programs.empty())
+        return;
+    u64 oldest = ~u64{0};
+    for (const auto& [queue_id, line] : lines)
+        for (const Item& item : line->items)
+            if (const auto* s = std::get_if<StreamItem>(&item)) {
+                oldest = std::min(oldest, s->number);
+                break;
+            }
+    const auto first_kept = std::find_if(ended_programs.begin(), ended_programs.end(),
+                                         [&](const EndedProgram& p) { return p.submissions >= oldest; });
+    if (first_kept == ended_programs.begin())
+        return;
+    wait_for_gpu(); // their constants may still be read
+    for (auto it = ended_programs.begin(); it != first_kept; ++it)
+        programs->destroy(it->id);
+    ended_programs.erase(ended_programs.begin(), first_kept);
+}
+
+void Replay::Impl::unbind(Line& line, stream::ProgramId id) {
+    for (StageBindings& stage : line.state.stages)
+        if (stage.program == id) {
+            stage.program = 0;
+            line.state.dirty |= dirty::programs;
+        }
+}
+
 // Executes what the line can; true if it got anywhere.
 bool Replay::Impl::advance(Line& line) {
     bool progress = false;
@@ -188,6 +236,15 @@ bool Replay::Impl::advance(Line& line) {
         Item& item = line.items.front();
         if (auto* s = std::get_if<StreamItem>(&item)) {
             const u64 before = s->offset;
+            const bool changed = pools->has_changed_since(s->number);
+            if (changed && executor->is_held(s->stream.bytes(), s->offset))
+                return progress;
+            if (s->offset == 0)
+                for (const EndedProgram& p : ended_programs)
+                    if (p.submissions < s->number)
+                        unbind(line, p.id);
+            if (changed)
+                pools->rewind(s->number);
             if (line.state.modes.window_origin != s->modes.window_origin ||
                 line.state.modes.depth_mode != s->modes.depth_mode)
                 line.state.dirty = dirty::all;
@@ -195,6 +252,7 @@ bool Replay::Impl::advance(Line& line) {
             const auto outcome = executor->run(line.state, s->stream.bytes(), s->offset);
             progress |= s->offset != before || outcome == Executor::Outcome::Done;
             complete(executor->submit());
+            pools->redo();
             if (outcome == Executor::Outcome::Waiting)
                 return progress;
         } else if (auto* p = std::get_if<PresentItem>(&item)) {
@@ -492,7 +550,7 @@ void Replay::submit(stream::QueueId queue, const stream::DeviceModes& modes, str
     impl_->post([i = impl_.get(), queue, modes, stream = std::move(stream)]() mutable {
         const auto it = i->lines.find(queue);
         if (it != i->lines.end())
-            it->second->items.emplace_back(Impl::StreamItem{modes, std::move(stream)});
+            it->second->items.emplace_back(Impl::StreamItem{modes, std::move(stream), ++i->submissions});
     });
 }
 
@@ -640,11 +698,7 @@ void Replay::program_created(const stream::ProgramDescription& description) {
 }
 
 void Replay::program_destroyed(stream::ProgramId id) {
-    // Behind the streams that name it.
-    impl_->post([i = impl_.get(), id] {
-        i->wait_for_gpu(); // its constants may still be read
-        i->programs->destroy(id);
-    });
+    impl_->post([i = impl_.get(), id] { i->end_program(id); });
 }
 
 void Replay::texture_pool_created(stream::PoolId pool, u64, u32 capacity) {

@@ -266,6 +266,20 @@ TEST_F(Objects, AnIdMeansWhatItsOwnPoolSays) {
         EXPECT_EQ(pixel(), ids == &other ? green : red);
     }
     nvnTexturePoolFinalize(&other);
+    // OBJ-235: a fetch needs no sampler.
+    const NVNtextureHandle fetch = nvnDeviceGetTexelFetchHandle(&device, 256);
+    EXPECT_EQ(fetch, 256u);
+    NVNsamplerPool empty;
+    ASSERT_TRUE(nvnSamplerPoolInitialize(&empty, &pool, ids_place + 0x30000, 300));
+    submit([&](NVNcommandBuffer* c) {
+        prepare(c, textures);
+        nvnCommandBufferSetSamplerPool(c, &empty);
+        nvnCommandBufferBindTexture(c, NVN_SHADER_STAGE_FRAGMENT, 0, fetch);
+        nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+        draw(c);
+    });
+    EXPECT_EQ(pixel(), red);
+    nvnSamplerPoolFinalize(&empty);
 }
 
 // GFX-066, GFX-067: what a host's video decoder needs of a guest's texture.
@@ -471,6 +485,80 @@ TEST_F(Objects, TexturesOfAFinalizedPoolReadAsNothing) {
     }
 }
 
+// OBJ-134: what was submitted and waits draws with the program, texture and sampler it was submitted with, though the
+// objects are others since and their IDs too. What comes later does not (OBJ-137).
+TEST_F(Objects, WaitingWorkDrawsWithWhatItWasSubmittedWith) {
+    NVNeventBuilder event_builder;
+    nvnEventBuilderSetDefaults(&event_builder);
+    nvnEventBuilderSetStorage(&event_builder, &pool, 0x80000);
+    NVNevent event;
+    ASSERT_TRUE(nvnEventInitialize(&event, &event_builder));
+    const auto put_sampler = [&](const float(&border)[4]) {
+        NVNsamplerBuilder builder;
+        nvnSamplerBuilderSetDefaults(&builder);
+        nvnSamplerBuilderSetWrapMode(&builder, NVN_WRAP_MODE_CLAMP_TO_BORDER, NVN_WRAP_MODE_CLAMP_TO_BORDER,
+                                     NVN_WRAP_MODE_CLAMP_TO_BORDER);
+        nvnSamplerBuilderSetBorderColor(&builder, border);
+        nvnSamplerPoolRegisterSamplerBuilder(&samplers, 256, &builder);
+    };
+    u32 turn = 0;
+    for (const std::string_view source : {texel, outside}) { // of the texture; of the sampler's border
+        ++turn;
+        NVNtexture before = filled(0, white), after = filled(1, green);
+        nvnTexturePoolRegisterTexture(&textures, 256, &before, nullptr);
+        put_sampler({1, 1, 1, 1});
+        NVNprogram* const look = program({left_half(), source});
+        submit([&](NVNcommandBuffer* c) {
+            nvnCommandBufferWaitEvent(c, &event, NVN_EVENT_WAIT_MODE_EQUAL, turn);
+            prepare(c, textures);
+            nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+            draw(c);
+        });
+        NVNtexture second = linear(pool, target_place + 0x1000);
+        nvnTextureFinalize(&before);
+        std::memset(&before, 0xEE, sizeof before);
+        nvnTexturePoolRegisterTexture(&textures, 256, &after, nullptr);
+        put_sampler({0, 1, 0, 1});
+        nvnProgramFinalize(look);
+        std::memset(look, 0, sizeof *look);
+        --program_count;
+        ASSERT_EQ(program({whole, source}), look); // another program in the same object
+        submit(
+            [&](NVNcommandBuffer* c) {
+                prepare(c, textures);
+                nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+                draw(c);
+            },
+            1);
+        EXPECT_EQ(pixel(4, 1), green);
+        EXPECT_EQ(pixel(12, 1), green);
+        submit([&](NVNcommandBuffer* c) { // waits too, but nothing is bound for it any more
+            const NVNtexture* color = &second;
+            nvnCommandBufferSetRenderTargets(c, 1, &color, nullptr, nullptr, nullptr);
+            const float clear[] = {0, 0, 1, 1};
+            nvnCommandBufferClearColor(c, 0, clear, NVN_CLEAR_COLOR_MASK_RGBA);
+            draw(c);
+        });
+        nvnEventSignal(&event, NVN_EVENT_SIGNAL_MODE_WRITE, turn);
+        EXPECT_EQ(pixel(4), white) << turn;
+        EXPECT_EQ(pixel(12), black) << turn; // the program of the left half
+        u32 untouched = 0;
+        std::memcpy(&untouched, storage.get() + target_place + 0x1000 + 4 * 128 + 4 * 4, sizeof untouched);
+        EXPECT_EQ(untouched, 0xFFFF0000u) << turn;
+        for (const int queue : {0, 1}) {
+            submit(
+                [&](NVNcommandBuffer* c) {
+                    prepare(c, textures);
+                    nvnCommandBufferBindProgram(c, look, NVN_SHADER_STAGE_ALL_GRAPHICS_BITS);
+                    draw(c);
+                },
+                queue);
+            EXPECT_EQ(pixel(4, queue), green) << turn;
+        }
+    }
+    nvnEventFinalize(&event);
+}
+
 // REN-051: any border colour is sampled exactly.
 TEST_F(Objects, AnyBorderColourIsSampled) {
     const NVNtexture texture = filled(0, red);
@@ -495,6 +583,16 @@ TEST_F(Objects, AnyBorderColourIsSampled) {
     nvnSamplerBuilderSetBorderColor(&builder, opaque_white);
     EXPECT_EQ(sampled(), white);
     nvnSamplerBuilderSetBorderColor(&builder, opaque_black);
+    EXPECT_EQ(sampled(), black);
+    const int black_numbers[] = {0, 0, 0, 1}, white_numbers[] = {1, 1, 1, 1}; // OBJ-219: 1 is 1.0
+    const std::uint32_t black_words[] = {0, 0, 0, 1}, white_words[] = {1, 1, 1, 1};
+    nvnSamplerBuilderSetBorderColori(&builder, white_numbers);
+    EXPECT_EQ(sampled(), white);
+    nvnSamplerBuilderSetBorderColori(&builder, black_numbers);
+    EXPECT_EQ(sampled(), black);
+    nvnSamplerBuilderSetBorderColorui(&builder, white_words);
+    EXPECT_EQ(sampled(), white);
+    nvnSamplerBuilderSetBorderColorui(&builder, black_words);
     EXPECT_EQ(sampled(), black);
     const float any[] = {1, 0.2f, 0, 0.4f}; // no standard colour
     nvnSamplerBuilderSetBorderColor(&builder, any);

@@ -84,6 +84,67 @@ TEST_F(Draws, SwizzledViewportsExchangeAndNegateAxes) { // REN-181, REN-182, GFX
     }
 }
 
+// REN-104: windings are those that the queue's origin gave them; a viewport that the device's present origin turns
+// over, or a swizzle, turns the windings with it.
+TEST_F(Draws, FacingFollowsTheOriginOfTheQueue) {
+    const auto p = program({full_screen, R"(
+.stage fragment
+.in front_facing
+.target 0 rgba
+.entry main
+main:
+    IPA.CONSTANT R4, a[0x3fc], RZ
+    MOV32I R0, 0x3f800000
+    MOV32I R1, 0x40000000
+    ISETP.NE.AND P0, PT, R4, RZ, PT
+@P0 MOV R0, R1
+    MOV R1, RZ
+    MOV R2, RZ
+    MOV R3, RZ
+    EXIT
+)"});
+    constexpr u32 none = 0, cull_front = 1, cull_back = 2, cull_both = 3;
+    constexpr stream::ViewportSwizzle identity{0, 2, 4, 6}, upside_down{0, 3, 4, 6};
+    write(colors, 0.0f);
+    for (const u8 queue_origin : {origin_lower_left, origin_upper_left})
+        for (const u8 present_origin : {origin_lower_left, origin_upper_left}) {
+            constexpr stream::QueueId own = 7;
+            stream::QueueDescription description{};
+            description.window_origin = queue_origin;
+            replay->queue_created(own, description);
+            Recorder r;
+            const auto image0 = image(target, "R32F", 16, 1);
+            set_targets(r, std::span(&image0, 1));
+            r.add(clear(0, 0, 0, 0));
+            bind(r, p, all_graphics_bits);
+            uniform(r, stream::Stage::Vertex, 0, colors, 16);
+            std::array<f32, 16> expected{};
+            i32 x = 0;
+            for (const u32 counter_clockwise : {0u, 1u}) // what the front is; the strip is, where y goes up
+                for (const u32 cull : {none, cull_front, cull_back, cull_both})
+                    for (const bool turned : {false, true}) {
+                        stream::BindPolygonState b{};
+                        b.state.cull_face = cull & 3;
+                        b.state.front_face = counter_clockwise & 1;
+                        b.state.polygon_mode = 2;
+                        r.add(b);
+                        const auto& swizzle = turned ? upside_down : identity;
+                        r.add(stream::SetViewportSwizzles{{}, 0, 1}, std::span(&swizzle, 1));
+                        scissor(r, x, 0, 1, 1);
+                        draw(r);
+                        const bool over = (queue_origin != present_origin) != turned;
+                        const bool front = (counter_clockwise == 1) != over;
+                        const bool culled = cull == cull_both || cull == (front ? cull_front : cull_back);
+                        expected[static_cast<u32>(x++)] = culled ? 0.0f : front ? 2.0f : 1.0f;
+                    }
+            copy_out(r, image0, result, 16, 1);
+            replay->submit(own, {present_origin, 1}, r.take());
+            replay->finish(own);
+            EXPECT_EQ((read<std::array<f32, 16>>(result)), expected) << int{queue_origin} << int{present_origin};
+            replay->queue_destroyed(own);
+        }
+}
+
 TEST_F(Draws, DepthModesPlaceTheNearPlane) { // SHD-105: z / w = 0.25 is stored as 0.25 or 0.625
     const auto p = program({full_screen, flat});
     for (const u8 mode : {u8{0}, u8{1}}) {

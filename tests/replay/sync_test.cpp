@@ -76,6 +76,22 @@ TEST_F(Sync, AWaitOnASumComesWhenTheSumIsThere) {
     EXPECT_GE(submissions(r), 2u);
     EXPECT_EQ(read<u32>(result), 2u);
     EXPECT_EQ(read<u32>(event), 15u);
+    constexpr stream::QueueId other = 2; // what was added alone satisfies nothing
+    replay->queue_created(other, {});
+    Recorder waiting;
+    signal(waiting, signal_add, 5);
+    wait(waiting, wait_equal, 5);
+    fence(waiting, 9, 1);
+    send(queue, waiting);
+    Recorder roundtrip;
+    report(roundtrip, 1);
+    send(other, roundtrip);
+    replay->finish(other);
+    EXPECT_FALSE(replay->wait_sync(9, 1, 20'000'000));
+    EXPECT_EQ(word(event).load(), 20u);
+    word(event).store(5);
+    EXPECT_TRUE(replay->wait_sync(9, 1, 20 * second));
+    replay->queue_destroyed(other);
 }
 
 TEST_F(Sync, SumsOfCpuAndGpuAddUp) {
