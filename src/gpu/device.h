@@ -42,10 +42,19 @@ public:
         }
         changed_.notify_all();
     }
-    void enter() {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return !closed_; });
-        ++inside_;
+    // With the submit lock, which is free while the gate is closed: who waits for the lock is not inside (OBJ-141).
+    void enter(std::unique_lock<std::mutex>& submit) {
+        for (;;) {
+            std::unique_lock lock(mutex_);
+            if (!closed_) {
+                ++inside_;
+                return;
+            }
+            submit.unlock();
+            changed_.wait(lock, [this] { return !closed_; });
+            lock.unlock();
+            submit.lock();
+        }
     }
     void leave() {
         {

@@ -120,11 +120,9 @@ Result<u64> Queue::submit(Commands& commands, std::span<const Signal> waits, std
     submit_info.signalSemaphoreInfoCount = static_cast<u32>(signal_infos.size());
     submit_info.pSignalSemaphoreInfos = signal_infos.data();
     if (r == VK_SUCCESS) {
-        device_->gate.enter();
-        {
-            const std::lock_guard lock(device_->submit_mutex);
-            r = vk.vkQueueSubmit2(device_->queue, 1, &submit_info, VK_NULL_HANDLE);
-        }
+        std::unique_lock lock(device_->submit_mutex);
+        device_->gate.enter(lock);
+        r = vk.vkQueueSubmit2(device_->queue, 1, &submit_info, VK_NULL_HANDLE);
         device_->gate.leave();
     }
     open_ = nullptr;

@@ -1,7 +1,10 @@
 // Opening a device, features by name, and a clean end.
 #include "device_fixture.h"
 
+#include <atomic>
 #include <chrono>
+#include <future>
+#include <thread>
 
 namespace heaviside::gpu::test {
 namespace {
@@ -92,6 +95,37 @@ TEST_F(DeviceTest, StartsFastEnoughForTheFirstFrame) {
     RecordProperty("milliseconds", static_cast<int>(spent / std::chrono::milliseconds(1)));
     // The goal is 1 s to the first frame; sanitizers and the layer multiply everything.
     EXPECT_LT(spent, std::chrono::seconds(5));
+}
+
+// OBJ-141: closing waits for who submits, not for who waits for the submit lock; and whoever waits at the gate leaves
+// the lock to others.
+TEST(Gate, IsPassedBehindTheSubmitLock) {
+    std::mutex submit;
+    SubmitGate gate;
+    std::atomic<bool> started = false, through = false;
+    std::unique_lock first(submit);
+    gate.enter(first);
+    gate.leave();
+    std::thread second([&] {
+        started = true;
+        std::unique_lock lock(submit);
+        gate.enter(lock);
+        through = true;
+        gate.leave();
+    });
+    while (!started)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // it waits for the lock by now
+    auto closed = std::async(std::launch::async, [&] { gate.close(); });
+    EXPECT_EQ(closed.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+    first.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(through);
+    first.lock(); // free, with the other one at the gate
+    first.unlock();
+    gate.open();
+    second.join();
+    EXPECT_TRUE(through);
 }
 
 } // namespace
