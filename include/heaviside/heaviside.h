@@ -19,7 +19,9 @@
  *      ...run the guest...
  *      heaviside_shutdown();
  *
- * Guest memory is identity mapped: a GPU address that the guest passes is the host address of the same byte.
+ * Guest memory is identity mapped: a GPU address that the guest passes is the host address of the same byte. What the
+ * guest gave to a memory pool is watched by page protection: only the library changes the protection of its pages until
+ * the pool is finalized.
  *
  * Threads: init and shutdown from one thread, with no guest thread inside an NVN call. Everything else from any thread.
  * Callbacks run on the thread that their comment names and must not call init or shutdown.
@@ -81,6 +83,14 @@ typedef enum heaviside_fit {
     HEAVISIDE_FIT_INTEGER = 3 /* the largest whole multiple, with black bars */
 } heaviside_fit;
 
+/* How a picture is made larger for its output. An unknown value is NONE. */
+typedef enum heaviside_upscaler {
+    HEAVISIDE_UPSCALER_NONE = 0,     /* bilinear */
+    HEAVISIDE_UPSCALER_PLATFORM = 1, /* the system's own; there is none, EDGES is used */
+    HEAVISIDE_UPSCALER_EDGES = 2,    /* along edges, then a sharpening that rings nowhere */
+    HEAVISIDE_UPSCALER_CONTRAST = 3  /* Catmull-Rom, then a sharpening that spares what has contrast already */
+} heaviside_upscaler;
+
 typedef void (*heaviside_function)(void);
 
 /* What a host can set. Fill it with heaviside_config_default() first: `size` tells the library which version of the
@@ -139,6 +149,10 @@ typedef struct heaviside_config {
     /* The SDK's major version that the guest was built with (its API version follows, unless nvn_major is set); 0: not
      * known. The minor GPU code version of the shader compiler that the guest carries (glslcGetVersion); 0: none. */
     int guest_sdk_major, guest_compiler_minor;
+
+    int upscaler;    /* heaviside_upscaler of windows and output_width, output_height that are larger than the picture.
+                        HEAVISIDE_UPSCALER: none, platform, edges, contrast */
+    float sharpness; /* of EDGES and CONTRAST: 0 none, 1 the most; by default 0.5 */
 } heaviside_config;
 
 /* Defaults: everything off, NULL or "as the guest says", log level INFO. */
@@ -224,6 +238,14 @@ typedef struct heaviside_rect {
 } heaviside_rect;
 HEAVISIDE_API heaviside_rect heaviside_fit_rect(int picture_width, int picture_height, int output_width,
                                                 int output_height, heaviside_fit fit);
+
+/* The upscaler that a value of heaviside_config.upscaler really gives: never PLATFORM. Pure. */
+HEAVISIDE_API heaviside_upscaler heaviside_effective_upscaler(int upscaler);
+
+/* The size that a guest who can choose should draw at for an output: the output's, with an upscaler that divided by
+ * HEAVISIDE_UPSCALE_FACTOR and rounded. Pure; either pointer may be NULL. */
+#define HEAVISIDE_UPSCALE_FACTOR 1.5f
+HEAVISIDE_API void heaviside_render_size(int output_width, int output_height, int upscaler, int* width, int* height);
 
 /* The process goes to the background: when suspend returns the GPU is idle and stays so until resume, while guest
  * threads may go on recording and submitting, and programs are still translated. Both are harmless when not started;

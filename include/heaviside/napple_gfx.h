@@ -4,7 +4,7 @@
  *
  * What differs: metal_layer, gmem_base, gmem_size and shader_translator are taken and not needed (windows come with the
  * guest's nvnWindowInitialize, shaders reach all memory pools); present_interval_override is 0, not -1, where the
- * guest's interval holds; internal_res_scale and upscaler are taken and ignored.
+ * guest's interval holds; internal_res_scale is taken and ignored.
  */
 #ifndef HEAVISIDE_NAPPLE_GFX_H
 #define HEAVISIDE_NAPPLE_GFX_H
@@ -85,6 +85,7 @@ static inline int napple_gfx_init(const napple_gfx_config* config) {
     c.nvn_minor = config->nvn_minor;
     c.output_width = config->settings.output_width;
     c.output_height = config->settings.output_height;
+    c.upscaler = config->settings.upscaler;
     c.pacing = config->settings.pacing == NAPPLE_PACING_FIXED ? HEAVISIDE_PACING_FIXED : HEAVISIDE_PACING_GAME;
     c.target_fps = config->settings.target_fps;
     c.game_fps_divisor_fix = config->settings.game_fps_divisor_fix;
@@ -147,6 +148,10 @@ static inline void napple_gfx_get_stats(napple_gfx_stats* stats) {
 static inline heaviside_rect napple_display_fit_rect(int source_width, int source_height, int output_width,
                                                      int output_height, int fit) {
     return heaviside_fit_rect(source_width, source_height, output_width, output_height, (heaviside_fit)fit);
+}
+
+static inline int napple_display_effective_upscaler(int upscaler) {
+    return (int)heaviside_effective_upscaler(upscaler);
 }
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 using namespace heaviside;
@@ -64,17 +65,21 @@ heaviside_result start_locked(const heaviside_config& config) {
 }
 
 // A native program calls nvnDeviceInitialize and nothing else: the runtime comes up with the defaults and goes down
-// with the process.
+// with the process. On a thread of its own: drivers need more stack than the caller may have (ledger OBJ-231).
 bool start_lazily(void*) {
     std::lock_guard lock(instance().mutex);
     if (instance().runtime)
         return true;
-    heaviside_config config;
-    heaviside_config_default(&config);
-    if (start_locked(config) != HEAVISIDE_OK) {
-        log::error("nvnDeviceInitialize: {}", last_error);
+    bool started = false;
+    std::thread([&started] {
+        heaviside_config config;
+        heaviside_config_default(&config);
+        started = start_locked(config) == HEAVISIDE_OK;
+        if (!started)
+            log::error("nvnDeviceInitialize: {}", last_error);
+    }).join();
+    if (!started)
         return false;
-    }
     std::atexit(heaviside_shutdown);
     return true;
 }
@@ -113,6 +118,7 @@ void heaviside_config_default(heaviside_config* config) {
     config->log_level = HEAVISIDE_LOG_INFO;
     config->present_interval_override = -1;
     config->pacing = HEAVISIDE_PACING_GAME;
+    config->sharpness = 0.5f;
 }
 
 heaviside_result heaviside_init(const heaviside_config* config) {
@@ -266,6 +272,20 @@ heaviside_rect heaviside_fit_rect(int picture_width, int picture_height, int out
     const VkRect2D r = present::fit(size(picture_width, picture_height), size(output_width, output_height),
                                     static_cast<present::Fit>(fit));
     return {r.offset.x, r.offset.y, static_cast<int>(r.extent.width), static_cast<int>(r.extent.height)};
+}
+
+heaviside_upscaler heaviside_effective_upscaler(int upscaler) {
+    return static_cast<heaviside_upscaler>(present::effective_upscaling(upscaler));
+}
+
+void heaviside_render_size(int output_width, int output_height, int upscaler, int* width, int* height) {
+    const VkExtent2D output{static_cast<u32>(std::max(output_width, 0)), static_cast<u32>(std::max(output_height, 0))};
+    const VkExtent2D size =
+        present::render_size(output, present::effective_upscaling(upscaler), HEAVISIDE_UPSCALE_FACTOR);
+    if (width)
+        *width = static_cast<int>(size.width);
+    if (height)
+        *height = static_cast<int>(size.height);
 }
 
 void heaviside_suspend(void) {

@@ -81,7 +81,8 @@ Result<std::unique_ptr<Runtime>> Runtime::start(const Settings& settings) {
     auto presenter = present::Presenter::create(
         *runtime->device_, {{static_cast<u32>(settings.output_width), static_cast<u32>(settings.output_height)},
                             settings.fit,
-                            settings.pacing});
+                            settings.pacing,
+                            settings.upscaling});
     if (!presenter)
         return tl::unexpected(presenter.error());
     runtime->presenter_ = *std::move(presenter);

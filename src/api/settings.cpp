@@ -50,10 +50,13 @@ Result<std::optional<int>> choice(const char* variable, std::span<const std::str
 }
 
 Result<void> resolve_presentation(const heaviside_config& config, Settings& settings) {
-    constexpr std::string_view paces[] = {"off", "game", "fixed"}, fits[] = {"letterbox", "stretch", "fill", "integer"};
-    const auto pace = choice("HEAVISIDE_PACING", paces), fit = choice("HEAVISIDE_FIT", fits);
-    if (!pace || !fit)
-        return tl::unexpected(pace ? fit.error() : pace.error());
+    constexpr std::string_view paces[] = {"off", "game", "fixed"}, fits[] = {"letterbox", "stretch", "fill", "integer"},
+                               upscalers[] = {"none", "platform", "edges", "contrast"};
+    const auto pace = choice("HEAVISIDE_PACING", paces), fit = choice("HEAVISIDE_FIT", fits),
+               upscaler = choice("HEAVISIDE_UPSCALER", upscalers);
+    for (const auto* value : {&pace, &fit, &upscaler})
+        if (!*value)
+            return tl::unexpected(value->error());
     const int mode = pace->value_or(config.pacing), shape = fit->value_or(config.fit);
     if (mode < 0 || mode >= static_cast<int>(std::size(paces)))
         return fail("heaviside_config: pacing {}", mode);
@@ -64,6 +67,9 @@ Result<void> resolve_presentation(const heaviside_config& config, Settings& sett
     settings.pacing = {static_cast<present::Pacing>(mode), static_cast<u32>(config.target_fps),
                        config.game_fps_divisor_fix != 0};
     settings.fit = static_cast<present::Fit>(shape);
+    if (!(config.sharpness >= 0 && config.sharpness <= 1))
+        return fail("heaviside_config: sharpness {}", config.sharpness);
+    settings.upscaling = {present::effective_upscaling(upscaler->value_or(config.upscaler)), config.sharpness};
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "gpu/device.h"
 #include "present/fit.h"
 #include "present/pacer.h"
+#include "present/upscaler.h"
 
 #include <heaviside/heaviside.h>
 
@@ -29,6 +30,7 @@ struct Settings {
     int present_interval_override = -1;
     present::PacingSettings pacing;
     present::Fit fit = present::Fit::Letterbox;
+    present::UpscalerOptions upscaling;
     bool unimplemented_abort = false;
     bool conditional_rendering = true;
 };

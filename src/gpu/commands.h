@@ -53,6 +53,7 @@ public:
     void collect(); // releases what is done; begin() calls it
 
     [[nodiscard]] Arena& arena() { return arena_; }
+    [[nodiscard]] ShaderLibrary* shaders() const { return shaders_; }
     [[nodiscard]] const Device& device() const { return *device_; }
 
 private:

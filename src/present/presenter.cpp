@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "gpu/binding_layout.h"
+#include "present/blit.h"
 #include "present/swapchain.h"
 
 #include <png.h>
@@ -12,31 +13,6 @@
 namespace heaviside::present {
 
 namespace {
-
-void blit(gpu::Commands& commands, const gpu::Device& device, VkImage image, const VkRect2D& source, bool flip_y,
-          VkImage target, const VkRect2D& place) {
-    const i32 left = source.offset.x, right = left + static_cast<i32>(source.extent.width);
-    i32 top = source.offset.y, bottom = top + static_cast<i32>(source.extent.height);
-    if (flip_y)
-        std::swap(top, bottom);
-    const VkImageSubresourceLayers color{VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-    VkImageBlit2 region{VK_STRUCTURE_TYPE_IMAGE_BLIT_2};
-    region.srcSubresource = region.dstSubresource = color;
-    region.srcOffsets[0] = {left, top, 0};
-    region.srcOffsets[1] = {right, bottom, 1};
-    region.dstOffsets[0] = {place.offset.x, place.offset.y, 0};
-    region.dstOffsets[1] = {place.offset.x + static_cast<i32>(place.extent.width),
-                            place.offset.y + static_cast<i32>(place.extent.height), 1};
-    const bool same_size = source.extent.width == place.extent.width && source.extent.height == place.extent.height;
-    VkBlitImageInfo2 info{VK_STRUCTURE_TYPE_BLIT_IMAGE_INFO_2};
-    info.srcImage = image;
-    info.dstImage = target;
-    info.srcImageLayout = info.dstImageLayout = VK_IMAGE_LAYOUT_GENERAL;
-    info.regionCount = 1;
-    info.pRegions = &region;
-    info.filter = same_size ? VK_FILTER_NEAREST : VK_FILTER_LINEAR;
-    device.vk.vkCmdBlitImage2(commands.handle(), &info);
-}
 
 void clear_bars(gpu::Commands& c, const gpu::Device& device, VkImage image) {
     const VkClearColorValue black{{0, 0, 0, 1}};
@@ -49,12 +25,14 @@ void clear_bars(gpu::Commands& c, const gpu::Device& device, VkImage image) {
 } // namespace
 
 struct Presenter::Window {
-    Swapchain swapchain;
+    explicit Window(Upscaler u) : upscaler(std::move(u)) {}
+    Upscaler upscaler;
+    Swapchain swapchain; // goes first: waits for what the upscaler does
     bool failed = false;
 };
 
 Presenter::Presenter(const gpu::Device& device, const PresenterOptions& options)
-    : device_(&device), options_(options) {}
+    : device_(&device), options_(options), upscaler_(device, options.upscaling) {}
 
 Result<std::unique_ptr<Presenter>> Presenter::create(const gpu::Device& device, const PresenterOptions& options) {
     std::unique_ptr<Presenter> p(new Presenter(device, options));
@@ -62,7 +40,13 @@ Result<std::unique_ptr<Presenter>> Presenter::create(const gpu::Device& device, 
     if (!layout)
         return tl::unexpected(layout.error());
     p->layout_ = std::make_unique<gpu::BindingLayout>(std::move(*layout));
-    auto queue = gpu::Queue::create(device, *p->layout_, nullptr, nullptr);
+    if (options.upscaling.mode != Upscaling::None) {
+        auto shaders = gpu::ShaderLibrary::create(device, *p->layout_, 1);
+        if (!shaders)
+            return tl::unexpected(shaders.error());
+        p->shaders_ = std::move(*shaders);
+    }
+    auto queue = gpu::Queue::create(device, *p->layout_, nullptr, p->shaders_.get());
     if (!queue)
         return tl::unexpected(queue.error());
     p->queue_ = std::move(*queue);
@@ -160,7 +144,8 @@ Result<Presenter::Copy*> Presenter::copy(gpu::Queue& queue, const Picture& pictu
     const Placement p = place(source, size, options_.output.width ? options_.fit : Fit::Stretch);
     if (p.target.extent.width != size.width || p.target.extent.height != size.height)
         clear_bars(c, *device_, copy.image.get());
-    blit(c, *device_, picture.image, p.source, picture.flip_y, copy.image.get(), p.target);
+    if (!upscaler_.draw(queue, c, picture.image, p.source, picture.flip_y, copy.image.get(), p.target))
+        blit(c, *device_, picture.image, p.source, picture.flip_y, copy.image.get(), p.target);
     c.barrier();
     if (const auto submitted = queue.submit(c); !submitted)
         return tl::unexpected(submitted.error());
@@ -210,7 +195,7 @@ Result<void> Presenter::show_in_window(const Job& job) {
         const std::lock_guard lock(mutex_);
         auto& entry = windows_[job.picture.window];
         if (!entry)
-            entry = std::make_unique<Window>();
+            entry = std::make_unique<Window>(Upscaler(*device_, options_.upscaling));
         window = entry.get();
     }
     if (window->failed)
@@ -225,12 +210,13 @@ Result<void> Presenter::show_in_window(const Job& job) {
     }
     const VkExtent3D have = job.copy->image.description().extent;
     const VkRect2D whole{{0, 0}, {have.width, have.height}};
-    return window->swapchain.present(*queue_, job.picture.interval,
-                                     [&](gpu::Commands& c, VkImage image, VkExtent2D size) {
-                                         const Placement p = place(whole, size, options_.fit);
-                                         clear_bars(c, *device_, image);
-                                         blit(c, *device_, job.copy->image.get(), p.source, false, image, p.target);
-                                     });
+    return window->swapchain.present(
+        *queue_, job.picture.interval, [&](gpu::Commands& c, VkImage image, VkExtent2D size) {
+            const Placement p = place(whole, size, options_.fit);
+            clear_bars(c, *device_, image);
+            if (!window->upscaler.draw(*queue_, c, job.copy->image.get(), p.source, false, image, p.target))
+                blit(c, *device_, job.copy->image.get(), p.source, false, image, p.target);
+        });
 }
 
 void Presenter::screenshot_of_next(const std::string& path) {

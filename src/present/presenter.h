@@ -11,6 +11,7 @@
 #include "gpu/device.h"
 #include "present/fit.h"
 #include "present/pacer.h"
+#include "present/upscaler.h"
 
 #include <condition_variable>
 #include <deque>
@@ -41,6 +42,7 @@ struct PresenterOptions {
     VkExtent2D output{}; // size of the picture kept for screenshots; 0, 0: the shown crop's own size
     Fit fit = Fit::Letterbox;
     PacingSettings pacing;
+    UpscalerOptions upscaling;
 };
 
 class Presenter {
@@ -82,8 +84,10 @@ private:
     const gpu::Device* device_;
     PresenterOptions options_;
     std::unique_ptr<gpu::BindingLayout> layout_;
-    std::unique_ptr<gpu::Queue> queue_; // the presenter thread's
-    Copy* newest_ = nullptr;            // replay thread
+    std::unique_ptr<gpu::ShaderLibrary> shaders_; // for the upscaler's kernels; null without one
+    std::unique_ptr<gpu::Queue> queue_;           // the presenter thread's
+    Copy* newest_ = nullptr;                      // replay thread
+    Upscaler upscaler_;                           // of outputs with a size of their own; replay thread
     std::string next_path_;
 
     std::mutex mutex_; // the rest

@@ -9,9 +9,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <pthread.h>
+#include <set>
 #include <string>
 #include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAVISIDE_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define HEAVISIDE_SANITIZED
+#endif
+#endif
 
 extern "C" const unsigned nvnPrivate0; // as a program imports it
 
@@ -144,6 +155,11 @@ private:
     alignas(8) char control_[1024]{};
 };
 
+// Of this process.
+long thread_count() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
 TEST(Config, DefaultsAskForNothingSpecial) {
     heaviside_config config;
     std::memset(&config, 0xa5, sizeof(config));
@@ -181,8 +197,11 @@ TEST(Config, ADeviceThatIsNotThereIsAnErrorThatNamesIt) {
     heaviside_config config;
     heaviside_config_default(&config);
     config.device = "no such device";
+    EXPECT_EQ(heaviside_init(&config), HEAVISIDE_ERROR_NO_DEVICE); // a driver may start threads that stay
+    const long threads = thread_count();
     EXPECT_EQ(heaviside_init(&config), HEAVISIDE_ERROR_NO_DEVICE);
     EXPECT_NE(std::string(heaviside_last_error()).find("no such device"), std::string::npos) << heaviside_last_error();
+    EXPECT_EQ(thread_count(), threads); // GFX-019
 }
 
 TEST(Stopped, CallsThatNeedARuntimeSaySo) {
@@ -204,6 +223,11 @@ TEST(Symbols, TheBootstrapLoaderIsRedirected) {
     ASSERT_NE(found, symbols + count);
     EXPECT_EQ(found->function, reinterpret_cast<heaviside_function>(nvnBootstrapLoader));
     EXPECT_EQ(heaviside_vsync_period_ns(), 16'666'667u); // 1/60 s
+    std::set<std::string> names;                         // GFX-020
+    for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_NE(symbols[i].function, nullptr);
+        EXPECT_TRUE(names.insert(symbols[i].name).second) << symbols[i].name;
+    }
     // nv::InitializeGraphics and the allocator setters stay the guest's (ledger GFX-026).
     EXPECT_TRUE(std::all_of(symbols, symbols + count, [](const heaviside_symbol& symbol) {
         return std::strncmp(symbol.name, "nvn", 3) == 0 && std::strstr(symbol.name, "Allocator") == nullptr;
@@ -220,6 +244,32 @@ TEST_F(Runtime, StartsOnceAndAgainAfterAShutdown) {
     EXPECT_EQ(heaviside_init(&config), HEAVISIDE_ERROR_ALREADY_STARTED);
     heaviside_shutdown();
     ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK) << heaviside_last_error();
+}
+
+TEST_F(Runtime, AShutdownLeavesNothing) { // GFX-019, GFX-023
+    heaviside_config config = config_for(heard);
+    long threads = 0;
+    for (int round = 0; round < 3; ++round) {
+        if (round == 0) {
+            START_OR_SKIP(config);
+        } else {
+            ASSERT_EQ(heaviside_init(&config), HEAVISIDE_OK) << heaviside_last_error();
+        }
+        {
+            ClearProgram program;
+            ASSERT_TRUE(program.started());
+            for (int i = 0; i < 3; ++i)
+                program.frame({0, 0, 1, 1});
+        }
+        EXPECT_GT(thread_count(), 3); // replay's, the presenter's
+        heaviside_shutdown();
+        if (round == 0)
+            threads = thread_count(); // a driver may keep some
+        else
+            EXPECT_EQ(thread_count(), threads);
+        for (const std::string& line : heard.lines)
+            EXPECT_EQ(line.find("left when the device"), std::string::npos) << line;
+    }
 }
 
 TEST_F(Runtime, TheApiVersionIsTheGuests) { // OBJ-222, OBJ-226
@@ -339,6 +389,35 @@ TEST_F(Runtime, UnknownNamesAndUnbuiltCallsAreListed) {
     ASSERT_EQ(heaviside_unknown_lookups(entries.data(), entries.size()), entries.size());
     EXPECT_TRUE(std::any_of(entries.begin(), entries.end(),
                             [](const auto& entry) { return std::strcmp(entry.name, "nvnMakeCoffee") == 0; }));
+}
+
+// OBJ-231: whatever the driver needs of the stack.
+TEST(NativeProgram, StartsTheRuntimeByItselfOnASmallStack) {
+#ifdef HEAVISIDE_SANITIZED
+    GTEST_SKIP() << "the sanitizers' frames are larger";
+#endif
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_attr_init(&attributes), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, 32 * 1024), 0);
+    pthread_t thread;
+    bool started = false;
+    const auto body = [](void* result) -> void* {
+        ClearProgram program;
+        if (program.started())
+            program.frame({1, 1, 1, 1});
+        *static_cast<bool*>(result) = program.started();
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, body, &started), 0);
+    pthread_join(thread, nullptr);
+    pthread_attr_destroy(&attributes);
+    heaviside_stats stats{};
+    stats.size = sizeof(stats);
+    if (started) {
+        EXPECT_EQ(heaviside_get_stats(&stats), HEAVISIDE_OK);
+    }
+    EXPECT_EQ(stats.frames, started ? 1u : 0u);
+    heaviside_shutdown();
 }
 
 TEST(NativeProgram, StartsTheRuntimeByItself) {

@@ -4,7 +4,9 @@
 #include <heaviside/napple_gfx.h>
 #include <nvn/nvn.h>
 
+#include "api/runtime.h"
 #include "api/settings.h"
+#include "nvn/null_sink.h"
 
 #include <gtest/gtest.h>
 #include <png.h>
@@ -12,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csetjmp>
 #include <csignal>
 #include <cstdlib>
@@ -121,7 +124,7 @@ protected:
             nvnTextureBuilderSetTarget(&builder, NVN_TEXTURE_TARGET_2D);
             nvnTextureBuilderSetFormat(&builder, format);
             nvnTextureBuilderSetSize2D(&builder, width, height);
-            nvnTextureBuilderSetStorage(&builder, &pool, (i + 1) << 18);
+            nvnTextureBuilderSetStorage(&builder, &pool, texture_offset(i));
             ASSERT_TRUE(nvnTextureInitialize(&textures[i], &builder));
             both[i] = &textures[i];
         }
@@ -147,6 +150,7 @@ protected:
         nvnQueueFinalize(&queue);
         nvnDeviceFinalize(&device);
     }
+    static constexpr ptrdiff_t texture_offset(int i) { return ((i + 1) << 18) + 512; } // in pages that others share
     // The texture in one colour, its left upper quarter (by the device's origin) in another.
     void frame(const Color& all, const Color& quarter) {
         int index = 0;
@@ -233,6 +237,80 @@ TEST_F(Presentation, TheVsyncPeriodFollowsTheSettings) {
     EXPECT_EQ(heaviside_vsync_period_ns(), 8'333'333u);
 }
 
+// GFX-055, GFX-021: the guest's interval, or the host's for it; the host hears the guest's.
+TEST(Front, IntervalsAreTheGuestsOrTheSettings) {
+    struct Shown final : heaviside::nvn::NullSink {
+        std::vector<heaviside::u32> intervals;
+        void present(heaviside::stream::QueueId, const heaviside::stream::Present& p) override {
+            intervals.push_back(p.interval);
+        }
+    } shown;
+    std::vector<std::pair<std::uint64_t, int>> heard;
+    heaviside::api::Settings settings;
+    settings.user = &heard;
+    settings.on_present = [](void* user, std::uint64_t frame, int interval) {
+        static_cast<decltype(heard)*>(user)->emplace_back(frame, interval);
+    };
+    heaviside::api::FrontSink front(shown, settings);
+    heaviside::stream::Present present{};
+    for (const int override : {-1, 1, 0, 4}) {
+        settings.present_interval_override = override;
+        for (const heaviside::u32 interval : {2u, 0u}) {
+            present.interval = interval;
+            front.present(1, present);
+        }
+    }
+    EXPECT_EQ(shown.intervals, (std::vector<heaviside::u32>{2, 0, 1, 1, 0, 0, 4, 4}));
+    ASSERT_EQ(heard.size(), 8u);
+    for (std::uint64_t i = 0; i < 8; ++i)
+        EXPECT_EQ(heard[i], std::pair(i + 1, i % 2 ? 0 : 2));
+    EXPECT_EQ(front.frames(), 8u);
+}
+
+// REN-106: a texture that nothing was drawn to shows what its storage holds.
+TEST_F(Presentation, WindowTexturesNeedNoSubmission) {
+    start();
+    if (IsSkipped())
+        return;
+    for (const int value : {0x40, 0}) {
+        std::memset(storage.get() + (1 << 18), value, 1 << 19);
+        for (int i = 0; i < 3; ++i) {
+            int index = 0;
+            ASSERT_EQ(nvnWindowAcquireTexture(&window, &available, &index), NVN_WINDOW_ACQUIRE_TEXTURE_RESULT_SUCCESS);
+            nvnQueuePresentTexture(&queue, &window, index);
+            const Png shot = screenshot();
+            EXPECT_EQ(std::pair(shot.width, shot.height), std::pair(64u, 32u));
+            const Texel expected{value, value, value, value};
+            EXPECT_EQ(shot.at(0, 0), expected);
+            EXPECT_EQ(shot.at(63, 31), expected);
+        }
+    }
+    EXPECT_EQ(lines_with("present"), 0);
+}
+
+// OBJ-213: what the CPU writes beside a drawn window texture, in its pages, does not bring the storage back, nor does
+// what it leaves there itself.
+TEST_F(Presentation, TheCpusWritesLeaveTheDrawnPictureAlone) {
+    std::memset(storage.get(), 0, pool_size);
+    start();
+    if (IsSkipped())
+        return;
+    for (int i = 0; i < 2; ++i)
+        frame({1, 0, 0, 1}, {0, 1, 0, 1});
+    nvnQueueFinish(&queue);
+    for (int i = 0; i < 100; ++i) {
+        int index = 0;
+        ASSERT_EQ(nvnWindowAcquireTexture(&window, &available, &index), NVN_WINDOW_ACQUIRE_TEXTURE_RESULT_SUCCESS);
+        std::memset(storage.get() + texture_offset(index) - 512, i, i % 2 ? 512 : 512 + 0x2000);
+        nvnQueuePresentTexture(&queue, &window, index);
+        if (i % 25 == 24) {
+            const Png shot = screenshot();
+            EXPECT_EQ(shot.at(40, 20), red) << i;
+            EXPECT_EQ(shot.at(3, 3), green) << i;
+        }
+    }
+}
+
 // REN-111: the window's crop, else the layer's if the texture has it, else everything.
 TEST_F(Presentation, WindowCropsComeBeforeLayerCrops) {
     start();
@@ -299,6 +377,44 @@ TEST_F(Presentation, OutputsOfAnotherShapeAreFitted) {
     const Png filled = screenshot();
     EXPECT_EQ(filled.at(0, 0), red);
     EXPECT_EQ(filled.at(1023, 599), red);
+}
+
+// GFX-043, GFX-101, REN-109: pictures of output size at the place that the bilinear filter has, upright.
+TEST_F(Presentation, UpscalersShowTheWholeOutput) {
+    config.output_width = 96;
+    config.output_height = 60; // 96 x 48 in the middle
+    for (const int upscaler : {0, 1, 2, 3, 77}) {
+        config.upscaler = upscaler;
+        start(NVN_FORMAT_RGBA8, NVN_WINDOW_ORIGIN_MODE_LOWER_LEFT);
+        if (IsSkipped())
+            return;
+        frame({1, 0, 0, 1}, {0, 1, 0, 1});
+        const Png shot = screenshot();
+        EXPECT_EQ(std::pair(shot.width, shot.height), std::pair(96u, 60u));
+        EXPECT_EQ(shot.at(40, 5), black) << upscaler;
+        EXPECT_EQ(shot.at(0, 6), red) << upscaler;
+        EXPECT_EQ(shot.at(0, 53), green) << upscaler;
+        EXPECT_EQ(shot.at(95, 53), red) << upscaler;
+        EXPECT_EQ(shot.at(40, 54), black) << upscaler;
+        // The last green column: bilinear blends a sixth of the next texel in, the kernels are steeper.
+        const int blended = shot.at(47, 40)[0];
+        if (upscaler == 0 || upscaler == 77)
+            EXPECT_NEAR(blended, 43, 3);
+        else
+            EXPECT_LT(blended, 35);
+        finish_program();
+        heaviside_shutdown();
+    }
+    EXPECT_EQ(napple_display_effective_upscaler(1), HEAVISIDE_UPSCALER_EDGES); // GFX-103
+    EXPECT_EQ(napple_display_effective_upscaler(0), HEAVISIDE_UPSCALER_NONE);
+    EXPECT_EQ(napple_display_effective_upscaler(3), HEAVISIDE_UPSCALER_CONTRAST);
+    int w = 0, h = 0; // GFX-102
+    heaviside_render_size(1920, 1080, 2, &w, &h);
+    EXPECT_EQ(std::pair(w, h), std::pair(1280, 720));
+    heaviside_render_size(1920, 1080, 0, &w, nullptr);
+    EXPECT_EQ(w, 1920);
+    heaviside_render_size(1, 1, 3, &w, &h);
+    EXPECT_EQ(std::pair(w, h), std::pair(1, 1));
 }
 
 // GFX-048.
@@ -392,6 +508,8 @@ TEST(Settings, HaveTheirDefaults) {
     EXPECT_EQ(config.unconditional_rendering, 0);
     EXPECT_EQ(config.output_width, 0);
     EXPECT_EQ(config.output_height, 0);
+    EXPECT_EQ(config.upscaler, HEAVISIDE_UPSCALER_NONE);
+    EXPECT_EQ(config.sharpness, 0.5f);
     napple_gfx_config other;
     std::memset(&other, 0xa5, sizeof other);
     napple_gfx_config_default(&other);
@@ -405,7 +523,9 @@ TEST(Settings, HaveTheirDefaults) {
     for (const auto& [change, word] : std::initializer_list<std::pair<void (*)(heaviside_config&), const char*>>{
              {[](heaviside_config& c) { c.pacing = 7; }, "pacing"},
              {[](heaviside_config& c) { c.fit = -1; }, "fit"},
-             {[](heaviside_config& c) { c.target_fps = -2; }, "target_fps"}}) {
+             {[](heaviside_config& c) { c.target_fps = -2; }, "target_fps"},
+             {[](heaviside_config& c) { c.sharpness = 1.5f; }, "sharpness"},
+             {[](heaviside_config& c) { c.sharpness = NAN; }, "sharpness"}}) {
         heaviside_config wrong = config;
         change(wrong);
         EXPECT_EQ(heaviside_init(&wrong), HEAVISIDE_ERROR_BAD_ARGUMENT);
