@@ -226,7 +226,8 @@ public:
     template <class T>
     T value() {
         if constexpr (std::is_enum_v<T>)
-            return static_cast<T>(random_() % 9);
+            return static_cast<T>(random_() % 16 != 0 ? random_() % 9
+                                                      : one_of<heaviside::u32>({9, 0x1234, 0x7fffffff, ~0u}));
         else if constexpr (std::is_floating_point_v<T>)
             return one_of<T>({0.0f, 1.0f, -2.5f, 1e30f});
         else if constexpr (std::is_same_v<T, NVNboolean>)

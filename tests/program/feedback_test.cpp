@@ -106,6 +106,20 @@ TEST(FeedbackLayout, TheWordFormIsReadWhereItMakesSense) { // GFX-131
     EXPECT_EQ((*layout)->strides, (std::array<u16, 4>{24, 0, 0, 0}));
     EXPECT_EQ((*layout)->outputs, (std::vector<FeedbackOutput>{{0x70, 3, 0, 0}, {location(1), 2, 0, 12}}));
 
+    const struct {
+        u32 stride, count;
+    } senseless[] = {
+        {0, 5}, {24, 0}, {16, 5}, {22, 5}, {600, 129}}; // a vertex that reaches into the next one, odd ones
+    for (const auto& [stride, count] : senseless) {
+        Section wrong = section();
+        std::memset(wrong.data() + 0x50, 0x24, 0x80);
+        put<u32>(wrong, 0x30, stride);
+        put<u32>(wrong, 0x40, count);
+        const auto refused = feedback_layout(wrong);
+        ASSERT_TRUE(refused);
+        EXPECT_FALSE(*refused) << stride << ' ' << count;
+    }
+
     Section text = section(); // assembly text that some sections embed there
     for (u32 i = 0x34; i < 0x58; ++i)
         put<u8>(text, i, static_cast<u8>('!' + i % 64));
