@@ -248,6 +248,7 @@ private:
     [[nodiscard]] Id one_over_w();
     [[nodiscard]] bool is_w(Value v) const;
     [[nodiscard]] u32 location_of(u32 address) const; // ~0u: not a vec4 varying
+    static constexpr u32 component_of(u32 address) { return address >> 2 & 3; }
     void stage_modes(Id entry);
 
     // --- emit_feedback.cpp
