@@ -12,8 +12,8 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := true
 
 .DEFAULT_GOAL := build
-.PHONY: build setup debug clang asan tsan test validate demo bench check format-check generated-check tidy behaviours floors format \
-        fuzz night install clean help
+.PHONY: build everything setup debug clang asan tsan test validate demo bench check format-check generated-check tidy \
+        behaviours floors format fuzz night install clean help
 
 # Configures the preset $(1) where that has not been done, then builds $(2) (everything if empty).
 define build_preset
@@ -21,7 +21,10 @@ define build_preset
 @cmake --build build/$(1) -j $(JOBS) $(if $(2),--target $(2))
 endef
 
-build: setup ## Build the library, the command, samples and tests: build/release/bin/heaviside
+build: setup ## Build the library, the command and the gallery: build/release/bin/heaviside
+	$(call build_preset,release,heaviside heaviside_command gallery)
+
+everything: setup ## Build the tests as well
 	$(call build_preset,release)
 
 setup: ## Install what is needed (says what; does nothing when all is there)
@@ -31,10 +34,10 @@ demo: setup ## Run the gallery: PNG frames in out/gallery (WINDOW=1 opens a wind
 	$(call build_preset,release,gallery)
 	@build/release/bin/gallery --out $(OUT)/gallery $(if $(WINDOW),--window)
 
-test: build ## Run every test; the last line counts them
+test: everything ## Run every test; the last line counts them
 	@scripts/run-tests build/release
 
-validate: build ## Run the GPU tests again under the Khronos validation layer; one message fails
+validate: everything ## Run the GPU tests again under the Khronos validation layer; one message fails
 	@scripts/run-tests build/release --validate
 
 debug: setup ## Build with debug information: build/debug
@@ -43,7 +46,7 @@ debug: setup ## Build with debug information: build/debug
 clang: setup ## Build with Clang: build/release-clang
 	$(call build_preset,release-clang)
 
-night: build ## 20,000 generated programs of all stages, interpreter against device; PROGRAMS=N for fewer
+night: everything ## 20,000 generated programs of all stages, interpreter against device; PROGRAMS=N for fewer
 	@scripts/night build/release $(or $(PROGRAMS),20000)
 
 asan: setup ## Run the tests under address and undefined-behaviour sanitizers
