@@ -564,6 +564,8 @@ Result<Query> query_device(VkPhysicalDevice device, std::bitset<feature_count> d
             present = present && q.capabilities.import_alignment != 0;
         q.capabilities.supported.set(index, present);
     }
+    if (!q.capabilities.has(Feature::CustomBorderColor)) // the swizzle's extension stands on it
+        q.capabilities.supported.reset(static_cast<unsigned>(Feature::BorderColorSwizzle));
     for (const auto& row : rows) {
         if (!q.capabilities.has(row.info.feature)) {
             for (VkBool32* bit : row.bits ? row.bits(r) : Bits{})

@@ -397,7 +397,7 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
     const shader::NumericClass dest_class = Formats::numeric_class(dest_format);
     const bool scalable = sd.samples == VK_SAMPLE_COUNT_1_BIT && dd.samples == VK_SAMPLE_COUNT_1_BIT &&
                           source->image.aspects() == dest->image.aspects() && (!depth || sd.format == dd.format) &&
-                          Formats::can_draw(dest_format) && s_.formats->image(dest_format).drawable &&
+                          Formats::can_draw(dest_format) && s_.formats->image(dest_format).blit_target &&
                           Formats::numeric_class(static_cast<texture::Format>(r.source.view.format)) == dest_class;
     const bool possible = raw ? sd.samples == dd.samples : scalable;
     const bool same_size = from->extent.width == to->extent.width && from->extent.height == to->extent.height &&
@@ -433,6 +433,8 @@ void Executor::on(const stream::CopyTextureToTexture& r, const Record&) {
             (void)copy_by_buffer(*source, *dest, region, own);
             return;
         }
+        if (sd.type != dd.type) // layers of one are planes of the other
+            region.extent.depth = std::max({from->extent.depth, from->layers, 1u});
         VkCopyImageInfo2 info{.sType = VK_STRUCTURE_TYPE_COPY_IMAGE_INFO_2};
         info.srcImage = source->image.get();
         info.srcImageLayout = gpu::layout_of(*s_.device, gpu::ImageUse::CopySource);

@@ -80,6 +80,15 @@ void Executor::set_vertex_streams(u32 locations_read) {
     }
 }
 
+// Targets that the device cannot blend with, integers above all, take what is drawn as it is.
+gpu::Blend Executor::blendable(gpu::Blend blends) const {
+    for (u32 i = 0; i < stream::color_target_count; ++i)
+        if (targets_[i].texture &&
+            !s_.formats->image(static_cast<texture::Format>(g_->targets[i].view.format)).blendable)
+            blends.targets[i].enable = VK_FALSE;
+    return blends;
+}
+
 void Executor::set_draw_state(u32 primitive_value) {
     GuestState& g = *g_;
     const auto& vertex = stages_[static_cast<std::size_t>(Stage::Vertex)].variant->reflection;
@@ -109,7 +118,7 @@ void Executor::set_draw_state(u32 primitive_value) {
     if (d & dirty::stencil)
         c_->set(stencil(g, aspects & VK_IMAGE_ASPECT_STENCIL_BIT));
     if (d & (dirty::blend | dirty::programs))
-        c_->set(blend(g, fragment ? fragment->reflection.outputs : 0));
+        c_->set(blendable(blend(g, fragment ? fragment->reflection.outputs : 0)));
     if (d & dirty::blend_color)
         c_->set(gpu::BlendConstants{g.blend_color});
     if (d & dirty::multisample)

@@ -232,6 +232,7 @@ private:
     void settle_binding(const Range& range);
     void mark_storage_written(program::Stage stage);
     bool prepare_dispatch(const std::array<u32, 3>& groups);
+    [[nodiscard]] gpu::Blend blendable(gpu::Blend blends) const;
     void set_draw_state(u32 primitive);
     void set_vertex_streams(u32 locations_read);
 

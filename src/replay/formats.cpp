@@ -267,8 +267,10 @@ ImageFormat make_image_format(const gpu::Device& device, u32 value) {
         return {};
     out.mapping = own_mapping(f);
     out.numeric = Formats::numeric_class(static_cast<Format>(value));
-    out.drawable = properties(device, out.view).optimalTilingFeatures &
-                   (VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT);
+    const VkFormatFeatureFlags features = properties(device, out.view).optimalTilingFeatures;
+    out.drawable = features & (VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT);
+    out.blendable = features & VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BLEND_BIT;
+    out.blit_target = features & VK_FORMAT_FEATURE_BLIT_DST_BIT;
     return out;
 }
 

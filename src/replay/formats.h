@@ -33,7 +33,9 @@ struct ImageFormat {
     VkComponentMapping mapping{}; // guest components in terms of the host's; RGBX: alpha one
     u8 texel_bytes = 0;           // of a host block
     shader::NumericClass numeric{};
-    bool drawable = false;                // the device takes `view` as an attachment
+    bool drawable = false;                // the device takes `view` as an attachment,
+    bool blendable = false;               // and blends with it,
+    bool blit_target = false;             // or scales and converts into it
     u16 image_class = 0;                  // formats of one class are views of one image
     Fields guest_fields{}, host_fields{}; // of Repack
 };

@@ -313,6 +313,12 @@ shader::NumericClass Pools::numeric_class(u32 id) const {
                              : Formats::numeric_class(static_cast<texture::Format>(d->view.format));
 }
 
+bool Pools::storable(VkFormat format) const {
+    VkFormatProperties properties{};
+    vkGetPhysicalDeviceFormatProperties(device_->physical, format, &properties);
+    return (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT) != 0;
+}
+
 Result<void> Pools::write_buffer(u32 id, Entry& e) {
     const ImageFormat& format = textures_->formats().image(static_cast<texture::Format>(e.image.view.format));
     if (format.view == VK_FORMAT_UNDEFINED || format.conversion != Conversion::None)
@@ -338,11 +344,6 @@ Result<void> Pools::write_buffer(u32 id, Entry& e) {
     e.buffer_views[0] = std::move(*sampled);
     if (auto done = heap_->write_texel_buffer(TextureId{id}, e.buffer_views[0].get()); !done)
         return done;
-    const auto storable = [this](VkFormat f) {
-        VkFormatProperties properties{};
-        vkGetPhysicalDeviceFormatProperties(device_->physical, f, &properties);
-        return (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT) != 0;
-    };
     if (storable(storage_format(format)))
         if (auto done = heap_->write_storage_texel_buffer(TextureId{id}, e.buffer_views[0].get()); !done)
             return done;
@@ -362,6 +363,13 @@ Result<gpu::Owned<VkBufferView>> Pools::make_buffer_view(const gpu::BufferSlice&
     info.format = format;
     info.offset = slice.offset;
     info.range = size;
+    // The buffer's usage is every view's without this.
+    VkBufferUsageFlags2CreateInfoKHR usage{.sType = VK_STRUCTURE_TYPE_BUFFER_USAGE_FLAGS_2_CREATE_INFO_KHR};
+    usage.usage = VK_BUFFER_USAGE_2_UNIFORM_TEXEL_BUFFER_BIT_KHR;
+    if (storable(format))
+        usage.usage |= VK_BUFFER_USAGE_2_STORAGE_TEXEL_BUFFER_BIT_KHR;
+    if (device_->has(gpu::Feature::Maintenance5))
+        info.pNext = &usage;
     VkBufferView view = VK_NULL_HANDLE;
     if (const VkResult r = device_->vk.vkCreateBufferView(device_->handle, &info, nullptr, &view); r != VK_SUCCESS)
         return fail("buffer view: {}", gpu::name(r));

@@ -82,6 +82,7 @@ private:
     void put(stream::PoolId pool, u32 index, const stream::ImageDescription& image, bool set);
     void put(stream::PoolId pool, u32 index, const SamplerEntry& entry);
     void retire_views(Entry& entry);
+    [[nodiscard]] bool storable(VkFormat format) const; // as a texel buffer
     Result<gpu::Owned<VkBufferView>> make_buffer_view(const gpu::BufferSlice& slice, VkFormat format, u64 size);
     void write_image(u32 id, Entry& entry);
     // Into all bindings that a view of the image can be had for, or one of them.

@@ -123,8 +123,8 @@ void Executor::resolve_targets() {
         samples_ = static_cast<VkSampleCountFlagBits>(std::max<u32>(1, g_->multisample.samples));
         guest_samples_ = static_cast<u32>(samples_);
     }
-    g_->dirty |= dirty::viewports | dirty::scissors | dirty::depth | dirty::stencil | dirty::multisample |
-                 dirty::blend | dirty::programs;
+    g_->dirty |= dirty::viewports | dirty::scissors | dirty::blend | dirty::depth | dirty::stencil |
+                 dirty::multisample | dirty::blend | dirty::programs;
 }
 
 void Executor::mark_target_written(u32 slot, u32 layers) {

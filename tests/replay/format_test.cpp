@@ -445,7 +445,8 @@ TEST_P(EveryFormat, RowsOfSixteenBitColoursAreTheGuests) { // REN-014, REN-015
         VkFormatProperties properties{};
         vkGetPhysicalDeviceFormatProperties(device->physical, formats.image(format).view, &properties);
         if (formats.image(format).conversion == Conversion::None &&
-            (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT)) {
+            (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) &&
+            (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT)) { // memory's buffer has both uses
             auto buffer = image(first_target, c.format, 64, 1);
             buffer.texture.target = buffer.view.target = 10; // BUFFER
             put(301, buffer);
