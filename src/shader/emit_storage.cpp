@@ -5,7 +5,6 @@
 
 namespace heaviside::shader {
 
-using ir::Inst;
 using ir::Op;
 using ir::Type;
 
