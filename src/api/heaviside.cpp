@@ -194,6 +194,9 @@ heaviside_result heaviside_texture_write_rgba(const void* texture, const void* t
         return failure(HEAVISIDE_ERROR_BAD_ARGUMENT,
                        fmt::format("a texture of format {} takes no bytes of colours", format.name));
     const u32 width = d.width, height = std::max<u32>(1, d.height);
+    if (stride && stride < size_t{width} * 4)
+        return failure(HEAVISIDE_ERROR_BAD_ARGUMENT,
+                       fmt::format("heaviside_texture_write_rgba: stride {} of rows of {} texels", stride, width));
     std::vector<std::byte> rows(u64{width} * height * format.block_bytes);
     const auto* const in = static_cast<const u8*>(texels);
     for (u32 y = 0; y < height; ++y)

@@ -198,12 +198,9 @@ Result<std::unique_ptr<Texture>> Textures::make(const stream::TextureDescription
         return fail("texture format {} has no image", texture::info(d.format).name);
     gpu::ImageDescription wanted = image_description(d, t->layout, t->format);
     auto image = gpu::create_image(*device_, wanted);
-    // A device need not have every number of samples: the next larger one it has, or else the largest.
+    // A device need not have every number of samples: the next larger one, never fewer, because shaders would index
+    // past them (ledger REN-056).
     for (u32 samples = d.samples * 2u; !image && d.samples > 1 && samples <= 64; samples *= 2) {
-        wanted.samples = sample_bits(samples);
-        image = gpu::create_image(*device_, wanted);
-    }
-    for (u32 samples = d.samples / 2u; !image && samples > 1; samples /= 2) {
         wanted.samples = sample_bits(samples);
         image = gpu::create_image(*device_, wanted);
     }

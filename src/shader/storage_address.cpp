@@ -36,13 +36,14 @@ std::optional<StorageAddress> storage_address(const Program& program, Value addr
     constexpr i64 farthest = i64{1} << 24; // the displacement of an instruction has 24 bits
     constexpr std::size_t most = 8;        // terms of a sum
     StorageAddress found;
+    u64 displacement = 0; // as addresses do, it wraps around
     bool based = false;
     std::vector<Value> terms{address};
     for (std::size_t i = 0; i < terms.size(); ++i) {
         const Value v = terms[i];
         const Inst& inst = program[v];
         if (inst.op == Op::Const) {
-            found.displacement += static_cast<i64>(program.const_long(v));
+            displacement += program.const_long(v);
         } else if (inst.op == Op::IAdd64 && terms.size() < most) {
             terms.push_back(program.arg(v, 0));
             terms.push_back(program.arg(v, 1));
@@ -61,6 +62,7 @@ std::optional<StorageAddress> storage_address(const Program& program, Value addr
             found.offsets.push_back(v);
         }
     }
+    found.displacement = static_cast<i64>(displacement);
     if (!based || found.displacement <= -farthest || found.displacement >= farthest)
         return std::nullopt;
     return found;

@@ -281,17 +281,6 @@ TEST_F(Blending, FormatsClampAndEncode) { // unorm saturates; half floats overfl
 }
 
 TEST_F(Blending, LogicOperations) { // REN-117: sixteen of them, normalised and integer targets of several widths
-    static constexpr std::string_view words = R"(
-.stage fragment
-.target 0 rgba
-.entry main
-main:
-    MOV R0, c[0x3][0x0]
-    MOV R1, c[0x3][0x4]
-    MOV R2, c[0x3][0x8]
-    MOV R3, c[0x3][0xc]
-    EXIT
-)";
     const NVNformat formats[] = {NVN_FORMAT_RGBA8,    NVN_FORMAT_RGBA8UI, NVN_FORMAT_RG32UI,
                                  NVN_FORMAT_RGBA16UI, NVN_FORMAT_RGBA8I,  NVN_FORMAT_R32I};
     NVNchannelMaskState mask;
@@ -321,7 +310,7 @@ main:
             nvnColorStateSetDefaults(&color);
             nvnColorStateSetLogicOp(&color, static_cast<NVNlogicOp>(op));
             nvnCommandBufferBindColorState(c(), &color);
-            use({quad, words});
+            use({quad, flat});
             if (normal)
                 uniform<float>(NVN_SHADER_STAGE_FRAGMENT, {unorm(a[0]), unorm(a[1]), unorm(a[2]), unorm(a[3])});
             else

@@ -311,6 +311,7 @@ TEST_F(Objects, AHostReadsAndWritesTextures) {
     info.size = 4;
     EXPECT_EQ(heaviside_texture_info(&picture, &info), HEAVISIDE_ERROR_BAD_ARGUMENT);
     EXPECT_EQ(heaviside_texture_write_rgba(&picture, nullptr, 0), HEAVISIDE_ERROR_BAD_ARGUMENT);
+    EXPECT_EQ(heaviside_texture_write_rgba(&picture, bytes.data(), 3), HEAVISIDE_ERROR_BAD_ARGUMENT);
 
     NVNprogram* const look = program({whole, texel});
     struct Case {

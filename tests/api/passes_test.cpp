@@ -104,21 +104,10 @@ TEST_F(Passes, LayersGoWhereTheProgramSays) { // GFX-173, GFX-174, REN-080: from
 TEST_F(Passes, BlocksAreDrawnAsTexels) { // REN-072, REN-073, REN-074: two passes into a level, planes of a volume
     const Texture& bc4 = texture({.format = NVN_FORMAT_RGTC1_UNORM, .width = 32, .height = 32, .levels = 2});
     const Texture& seen = texture({});
-    static constexpr std::string_view blocks = R"(
-.stage fragment
-.target 0 rgba
-.entry main
-main:
-    MOV R0, c[0x3][0x0]
-    MOV R1, c[0x3][0x4]
-    MOV R2, c[0x3][0x8]
-    MOV R3, c[0x3][0xc]
-    EXIT
-)";
     targets({{&bc4, {0, 0, 1, NVN_FORMAT_RGBA16UI}}});
     nvnCommandBufferSetViewport(c(), 0, 0, 8, 8);
     nvnCommandBufferSetScissor(c(), 0, 0, 8, 8);
-    use({quad, blocks});
+    use({quad, flat});
     uniform<u32>(NVN_SHADER_STAGE_FRAGMENT, {0xcdef, 0x89ab, 0x4567, 0x0123});
     strip({-1, -1, 0, 1});
     uniform<u32>(NVN_SHADER_STAGE_FRAGMENT, {0xff, 0, 0, 0}); // the value 1 in every texel
@@ -137,7 +126,7 @@ main:
     targets({{&bc4, {0, 0, 1, NVN_FORMAT_RGBA16UI}}});
     nvnCommandBufferSetViewport(c(), 0, 0, 8, 8);
     nvnCommandBufferSetScissor(c(), 0, 0, 8, 2);
-    use({quad, blocks});
+    use({quad, flat});
     uniform<u32>(NVN_SHADER_STAGE_FRAGMENT, {0xff, 0, 0, 0});
     strip();
     nvnCommandBufferCopyTextureToBuffer(c(), &bc4.object, nullptr, &all, address(at), 0);
@@ -154,7 +143,7 @@ main:
     for (int z = 0; z < 4; ++z) {
         targets({{&volume, {0, z, 1, NVN_FORMAT_RGBA16UI}}});
         nvnCommandBufferSetViewport(c(), 0, 0, 4, 4);
-        use({quad, blocks});
+        use({quad, flat});
         uniform<u32>(NVN_SHADER_STAGE_FRAGMENT, {static_cast<u32>(z) + 1, 0, 0, 7});
         strip();
     }

@@ -198,6 +198,9 @@ TEST(StorageAddress, StartsFromABuffersAddressInTheDriversBank) {
         {"  %4 = pack64 %2, 0\n  %3 = pack64 %0, %1\n  %5 = iadd64 %3, %4\n", Stage::Compute, true, 0, 0, 1},
         {"  %4 = pack64 %0, %1\n  %3 = iadd64 %4, 0x10l\n  %5 = iadd64 0xfffffffffffffff8l, %3\n", Stage::Compute, true,
          0, 8, 0},
+        {"  %4 = pack64 %0, %1\n  %3 = iadd64 %4, 0x7fffffffffffffffl\n  %6 = iadd64 0x12l, %3\n" // sums wrap around
+         "  %5 = iadd64 %6, 0x7fffffffffffffffl\n",
+         Stage::Compute, true, 0, 16, 0},
         {"  %4 = pack64 %2, %1\n  %3 = pack64 %0, %1\n  %5 = iadd64 %4, %3\n", Stage::Compute, true, 0, 0, 1},
         {"  %4 = load_bank<0> 0x170\n  %3 = load_bank<0> 0x174\n  %5 = pack64 %4, %3\n", Stage::Compute, true, 2, 0, 0},
         {"  %4 = load_bank<0> 0x320\n  %3 = load_bank<0> 0x324\n  %5 = pack64 %4, %3\n", Stage::Compute, false, 1, 0,
